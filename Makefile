@@ -1,0 +1,42 @@
+# Two commands do all set-up: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.PHONY: demo test check bench full golden install clean
+
+demo: install ## a small world, its concepts, episodes, ideal learners and gaps, as a page to look at
+	@RECOMBINE_HOME=$${RECOMBINE_HOME:-out/store} $(BIN)/recombine report curi --scale demo --edition release --out out/demo.html
+	@echo "Open out/demo.html in a browser."
+
+test: install ## the whole suite
+	$(BIN)/python -m pytest
+
+check: install ## format, lint, types, smoke test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest tests/test_tiny.py
+
+bench: install ## the speed of every part beside its plain reference
+	$(BIN)/recombine bench curi --scale laptop
+
+full: install ## paper scale, and its report in docs/results; goes on where it was stopped
+	$(BIN)/recombine report curi --scale paper --edition release --complete --out docs/results/curi.md
+	$(BIN)/python -m pytest -m full -o addopts=-q tests
+	$(BIN)/recombine bench curi --scale paper
+
+golden: install ## what would change in tests/golden; `make golden WRITE=1` writes it
+	$(BIN)/python tests/golden/compare.py $(if $(WRITE),--write)
+
+install: $(INSTALLED)
+
+$(INSTALLED): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+clean: ## the environment and everything that was made in this folder
+	rm -rf $(VENV) out build *.egg-info

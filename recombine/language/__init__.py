@@ -1,0 +1,1 @@
+"""What can be said: typed terms, grammars, and questions about terms."""

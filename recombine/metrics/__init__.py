@@ -1,0 +1,1 @@
+"""How well: scores, intervals and the compositionality gap."""

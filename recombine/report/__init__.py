@@ -1,0 +1,1 @@
+"""What we say: tables, figures and pages."""

@@ -1,0 +1,288 @@
+"""Figures: charts as SVG text.
+
+Colours are CSS variables, so that one drawing serves light and dark: inside a page the page sets them, and
+`stand_alone` gives a drawing its own. Marks differ in form as well as in colour.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from recombine.metrics.intervals import Interval
+from recombine.render.schematic import element, number, words
+
+COLOURS: dict[str, tuple[str, str]] = {
+    "ink": ("#1d232b", "#e8eaee"),
+    "muted": ("#5d6673", "#a0a9b6"),
+    "line": ("#dde1e7", "#343b46"),
+    "surface": ("#ffffff", "#171b21"),
+    "ground": ("#f7f8fa", "#101318"),
+    "strong": ("#1f6fb5", "#6cb2f0"),
+    "weak": ("#c9580a", "#f2994a"),
+    "gap": ("#dfe7f1", "#28384a"),
+    "positive": ("#0b8a62", "#35c496"),
+    "negative": ("#c43b34", "#f0776d"),
+    "scene-floor": ("#e8eaed", "#c9cdd3"),
+    "scene-grid": ("#ffffff", "#dde0e5"),
+    "scene-label": ("#8a9099", "#6b727c"),
+}
+"""The name of each CSS variable, and its value in light and in dark."""
+
+WIDTH = 720
+FONT = "system-ui,-apple-system,'Segoe UI',Roboto,sans-serif"
+_ROW = 34
+
+
+@dataclass(frozen=True)
+class GapRow:
+    """What the oracles score on one split, in percent, and what the paper prints."""
+
+    split: str
+    strong: Interval
+    weak: Interval
+    published_strong: float | None = None
+    published_weak: float | None = None
+
+    @property
+    def gap(self) -> float:
+        return self.strong.value - self.weak.value
+
+    def published(self) -> list[tuple[str, float]]:
+        """The values that the paper prints, by oracle."""
+        values = (("strong", self.published_strong), ("weak", self.published_weak))
+        return [(oracle, value) for oracle, value in values if value is not None]
+
+    def text(self) -> str:
+        measured = f"{self.split}: strong {self.strong.text()}, weak {self.weak.text()}, gap {self.gap:.1f}"
+        return measured + "".join(f", published {oracle} {value:.1f}" for oracle, value in self.published())
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A named quantity."""
+
+    label: str
+    value: Interval
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From a range of values to a range of pixels."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+
+
+def css_variables(dark: bool = False) -> str:
+    """The declarations of all colours.
+
+    >>> css_variables(dark=True)[:14]
+    '--ink:#e8eaee;'
+    """
+    return "".join(f"--{name}:{pair[dark]};" for name, pair in COLOURS.items())
+
+
+def stand_alone(svg: str) -> str:
+    """The drawing with its own colours, for a README: light or dark as the reader prefers."""
+    dark = f"@media (prefers-color-scheme:dark){{svg{{{css_variables(dark=True)}}}}}"
+    style = f"<style>svg{{{css_variables()}background:var(--surface);border-radius:8px}}{dark}</style>"
+    start = svg.index(">") + 1
+    return svg[:start] + style + svg[start:]
+
+
+def gap_chart(rows: Sequence[GapRow], title: str = "Compositionality gap", metric: str = "mAP, percent") -> str:
+    """One row per split: what the strong and the weak oracle score, and the gap between them."""
+    label_width = _label_width(row.split for row in rows)
+    scale, top = Scale(0, 100, label_width + 10, WIDTH - 78), 66
+    bottom = top + _ROW * len(rows)
+    grid = _grid(scale, range(0, 101, 20), top, bottom) + _axis_title(metric, scale, bottom + 36)
+    head = _text("gap", WIDTH - 16, top - 9, "muted", anchor="end", weight=600)
+    body = "".join(_gap_row(row, scale, top + _ROW * (i + 0.5), label_width) for i, row in enumerate(rows))
+    legend = _legend(label_width + 10, published=any(row.published() for row in rows))
+    description = "; ".join(row.text() for row in rows)
+    return _figure(title, description, bottom + 46, legend, grid, head, body)
+
+
+def bars(rows: Sequence[Bar], unit: str = "", title: str = "", format: str = ".2f") -> str:
+    """Horizontal bars with their intervals, on an axis from zero."""
+    label_width = _label_width(row.label for row in rows)
+    marks = ticks(max((row.value.high for row in rows), default=1.0))
+    scale, top = Scale(0, marks[-1], label_width + 10, WIDTH - 78), 14
+    bottom = top + 30 * len(rows)
+    grid = _grid(scale, marks, top, bottom) + _axis_title(unit, scale, bottom + 36)
+    body = "".join(_bar(row, scale, top + 30 * (i + 0.5), label_width, format) for i, row in enumerate(rows))
+    description = "; ".join(f"{row.label} {row.value.text(format)}" for row in rows)
+    return _figure(title or unit, description, bottom + (46 if unit else 28), grid, body)
+
+
+def histogram(
+    counts: Mapping[int | str, int],
+    title: str = "",
+    x_label: str = "",
+    y_label: str = "count",
+    log: bool = False,
+) -> str:
+    """A column per key, in the order given; with `log`, heights are logarithms and a count of 1 is still seen."""
+    most = max([5, *counts.values()])
+    marks = _powers(most) if log else ticks(most)
+    height = _logarithm if log else float
+    scale = Scale(height(0), height(marks[-1]), 240, 40)
+    grid = "".join(_level(mark, scale(height(mark))) for mark in marks)
+    step = (WIDTH - 84) / max(1, len(counts))
+    body = "".join(
+        _column(key, count, 68 + step * i, step, scale(height(count)), len(counts))
+        for i, (key, count) in enumerate(counts.items())
+    )
+    labels = _text(y_label + (" (log scale)" if log else ""), 12, 18, "muted")
+    labels += _text(x_label, 68 + (WIDTH - 84) / 2, 278, "muted", anchor="middle")
+    return _figure(title or x_label, "; ".join(f"{k}: {v:,}" for k, v in counts.items()), 290, labels, grid, body)
+
+
+def ticks(top: float) -> list[float]:
+    """Round numbers from zero to just above the top.
+
+    >>> ticks(0.37)
+    [0.0, 0.1, 0.2, 0.3, 0.4]
+    """
+    top = top if top > 0 else 1.0
+    unit = 10 ** math.floor(math.log10(top))
+    step = next(unit * part for part in (0.2, 0.25, 0.5, 1, 2) if top <= 5 * unit * part)
+    return [round(step * i, 10) for i in range(math.ceil(round(top / step, 6)) + 1)]
+
+
+def _powers(top: float) -> list[float]:
+    return [10.0**i for i in range(math.ceil(math.log10(top)) + 1)]
+
+
+def _logarithm(count: float) -> float:
+    """The height of a count; zero lies a little below one."""
+    return math.log10(count) if count else -0.3
+
+
+def _label_width(labels: Iterable[str]) -> float:
+    """Room for the longest label."""
+    return 24 + 7 * max(map(len, labels), default=0)
+
+
+# --- parts of charts ----------------------------------------------------------------------------------------------
+
+
+def _figure(title: str, description: str, height: float, *children: str) -> str:
+    return element(
+        "svg",
+        words("title", title),
+        words("desc", description),
+        *children,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {WIDTH} {number(height)}",
+        width=WIDTH,
+        height=height,
+        role="img",
+        aria_label=title,
+        class_="chart",
+        style=f"font-family:{FONT};font-size:13px",
+    )
+
+
+def _ink(name: str) -> str:
+    return f"var(--{name},{COLOURS[name][0]})"
+
+
+def _text(text: str, x: float, y: float, ink: str = "ink", anchor: str = "start", weight: int = 400) -> str:
+    style = f"fill:{_ink(ink)};font-weight:{weight};font-variant-numeric:tabular-nums"
+    return words("text", text, x=x, y=y, text_anchor=anchor, style=style)
+
+
+def _line(path: str, ink: str, width: float = 1) -> str:
+    return element("path", d=path, style=f"stroke:{_ink(ink)};stroke-width:{width:g};fill:none")
+
+
+def _grid(scale: Scale, marks: Sequence[float], top: float, bottom: float) -> str:
+    lines = "".join(f"M{number(scale(mark))},{number(top)}V{number(bottom)}" for mark in marks)
+    labels = (_text(f"{mark:g}", scale(mark), bottom + 18, "muted", anchor="middle") for mark in marks)
+    return _line(lines, "line") + "".join(labels)
+
+
+def _axis_title(text: str, scale: Scale, y: float) -> str:
+    return _text(text, (scale.start + scale.end) / 2, y, "muted", anchor="middle") if text else ""
+
+
+def _whisker(value: Interval, scale: Scale, y: float, ink: str) -> str:
+    """The confidence interval, with a small foot at each end."""
+    low, high = number(scale(value.low)), number(scale(value.high))
+    feet = f"M{low},{number(y - 3)}v6M{high},{number(y - 3)}v6"
+    return _line(f"M{low},{number(y)}H{high}{feet}", ink, 1.4)
+
+
+def _disc(x: float, y: float, ink: str, radius: float = 4.5) -> str:
+    return element("circle", cx=x, cy=y, r=radius, style=f"fill:{_ink(ink)}")
+
+
+def _diamond(x: float, y: float, ink: str, reach: float = 6) -> str:
+    return element("path", d=_diamond_path(x, y, reach), style=f"fill:{_ink(ink)}")
+
+
+def _diamond_path(x: float, y: float, reach: float) -> str:
+    r = number(reach)
+    return f"M{number(x - reach)},{number(y)}l{r},-{r} {r},{r} -{r},{r}z"
+
+
+def _hollow(oracle: str, x: float, y: float) -> str:
+    """The published value: the outline of the mark of the same oracle, a little larger."""
+    if oracle == "weak":
+        return _line(_diamond_path(x, y, 10.5), "weak", 1.4)
+    return element("circle", cx=x, cy=y, r=8.5, style=f"stroke:{_ink('strong')};stroke-width:1.4;fill:none")
+
+
+def _gap_row(row: GapRow, scale: Scale, y: float, label_width: float) -> str:
+    weak, strong = scale(row.weak.value), scale(row.strong.value)
+    left, length = min(weak, strong), abs(strong - weak)
+    shade = element("rect", x=left, y=y - 7, width=length, height=14, style=f"fill:{_ink('gap')}")
+    label = _text(row.split, label_width, y + 4.5, anchor="end")
+    value = _text(f"{row.gap:.1f}", WIDTH - 16, y + 4.5, anchor="end", weight=600)
+    marks = _whisker(row.weak, scale, y, "weak") + _diamond(weak, y, "weak")
+    marks += _whisker(row.strong, scale, y, "strong") + _disc(strong, y, "strong")
+    hollow = "".join(_hollow(oracle, scale(v), y) for oracle, v in row.published())
+    return element("g", words("title", row.text()), label, shade, hollow, marks, value)
+
+
+def _legend(x: float, published: bool) -> str:
+    y = 20
+    strong = _disc(x + 6, y, "strong") + _text("strong oracle", x + 17, y + 4.5)
+    weak = _diamond(x + 124, y, "weak") + _text("weak oracle", x + 136, y + 4.5)
+    shade = element("rect", x=x + 230, y=y - 7, width=24, height=14, style=f"fill:{_ink('gap')}")
+    gap = shade + _text("gap", x + 261, y + 4.5)
+    hollow = _hollow("strong", x + 316, y) + _hollow("weak", x + 340, y) + _text("published", x + 357, y + 4.5)
+    return strong + weak + gap + (hollow if published else "")
+
+
+def _bar(row: Bar, scale: Scale, y: float, label_width: float, format: str) -> str:
+    length = max(0.0, scale(row.value.value) - scale.start)
+    shape = element("rect", x=scale.start, y=y - 8, width=length, height=16, rx=2, style=f"fill:{_ink('strong')}")
+    label = _text(row.label, label_width, y + 4.5, anchor="end")
+    value = _text(f"{row.value.value:{format}}", WIDTH - 16, y + 4.5, anchor="end", weight=600)
+    title = words("title", f"{row.label}: {row.value.text(format)}")
+    return element("g", title, label, shape, _whisker(row.value, scale, y, "ink"), value)
+
+
+def _level(mark: float, y: float) -> str:
+    """A horizontal line of the grid with its count."""
+    return _line(f"M68,{number(y)}H{WIDTH - 16}", "line") + _text(f"{mark:,.0f}", 60, y + 4.5, "muted", anchor="end")
+
+
+def _column(key: int | str, count: int, x: float, step: float, top: float, columns: int) -> str:
+    wide = max(1.0, min(0.78 * step, 56.0))
+    middle = x + step / 2
+    shape = element("rect", x=middle - wide / 2, y=top, width=wide, height=240 - top, style=f"fill:{_ink('strong')}")
+    value = _text(f"{count:,}", middle, top - 6, anchor="middle") if columns <= 14 else ""
+    name = _text(str(key), middle, 258, "muted", anchor="middle") if columns <= 28 or _round(key) else ""
+    return element("g", words("title", f"{key}: {count:,}"), shape, value, name)
+
+
+def _round(key: int | str) -> bool:
+    return isinstance(key, int) and key % 10 == 0

@@ -1,0 +1,254 @@
+"""Pages: one HTML file that needs nothing else, readable in light and dark, on paper and on a phone."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from recombine.render.schematic import words
+from recombine.report.episode import (
+    EpisodeView,
+    HypothesisView,
+    SceneView,
+    hypotheses_title,
+    rivals_title,
+    wrong,
+)
+from recombine.report.figures import css_variables
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page: the title and the introduction are text, the body is HTML."""
+
+    title: str
+    body_html: str
+    intro: str = ""
+
+
+def page(title: str, sections: Sequence[Section], subtitle: str = "") -> str:
+    """The whole document."""
+    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">'
+    head += f'<meta name="color-scheme" content="light dark">{words("title", title)}<style>{_css()}</style>'
+    masthead = words("h1", title) + (words("p", subtitle, class_="subtitle") if subtitle else "")
+    body = "".join(_section(section, i) for i, section in enumerate(sections, 1))
+    body = f"<header>{masthead}</header>{_contents(sections)}<main>{body}</main>"
+    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{body}</body></html>\n'
+
+
+def paragraph(text: str) -> str:
+    return f"<p>{escape(text)}</p>"
+
+
+def details(summary: str, body_html: str, opened: bool = False) -> str:
+    """A part that opens when its summary is clicked."""
+    return f"<details{' open' if opened else ''}><summary>{escape(summary)}</summary>{body_html}</details>"
+
+
+def chart(svg: str, caption: str = "") -> str:
+    """A figure of its own width, which scrolls by itself on a narrow screen."""
+    below = words("figcaption", caption) if caption else ""
+    return f'<figure class="figure"><div class="scroll">{svg}</div>{below}</figure>'
+
+
+def _section(section: Section, number: int) -> str:
+    intro = f'<p class="intro">{escape(section.intro)}</p>' if section.intro else ""
+    return f'<section id="section-{number}"><h2>{escape(section.title)}</h2>{intro}{section.body_html}</section>'
+
+
+def _contents(sections: Sequence[Section]) -> str:
+    if len(sections) <= 3:
+        return ""
+    links = "".join(f'<li><a href="#section-{i}">{escape(s.title)}</a></li>' for i, s in enumerate(sections, 1))
+    return f'<nav aria-label="Contents"><ol>{links}</ol></nav>'
+
+
+# --- episodes -----------------------------------------------------------------------------------------------------
+
+
+def episode_card(view: EpisodeView) -> str:
+    """One episode as in the papers' Figures 6 to 11, with what the oracles answer."""
+    parts = [_concept(view), _scenes(view, "Support", view.support), _scenes(view, "Query", view.query)]
+    parts += [_hypotheses(view), _rivals(view) if view.rivals else ""]
+    return f'<article class="episode">{"".join(parts)}</article>'
+
+
+def _concept(view: EpisodeView) -> str:
+    tags = "".join(
+        words("span", text, class_="tag")
+        for text in (view.split, f"episode {view.number}", f"{view.negatives} negatives")
+    )
+    rows = (("infix", view.concept_infix), ("postfix", view.concept_postfix))
+    forms = "".join(f"<dt>{name}</dt><dd><code>{escape(text)}</code></dd>" for name, text in rows)
+    return f'<div class="tags">{tags}</div><h3>{escape(view.concept_english)}</h3><dl class="forms">{forms}</dl>'
+
+
+def _scenes(view: EpisodeView, title: str, scenes: Sequence[SceneView]) -> str:
+    groups = (
+        _grid(view, f"{title.lower()}-{mark}", [scene for scene in scenes if scene.label == label])
+        for label, mark in ((True, "yes"), (False, "no"))
+    )
+    return f"<h4>{title}</h4>{''.join(groups)}"
+
+
+def _grid(view: EpisodeView, group: str, scenes: Sequence[SceneView]) -> str:
+    if not scenes:
+        return ""
+    kind = "positive" if scenes[0].label else "negative"
+    scope = _identifier(view.split, view.number, view.negatives, group)
+    shots = "".join(_shot(scene, f"{scope}-{i}") for i, scene in enumerate(scenes))
+    return f'<p class="group {kind}">{scenes[0].mark} {len(scenes)} {kind}</p><div class="shots {kind}">{shots}</div>'
+
+
+def _shot(scene: SceneView, scope: str) -> str:
+    """A scene in its coloured frame; the sign says the same as the colour."""
+    said = "".join(_belief(scene, name, p) for name, p in (("strong", scene.strong), ("weak", scene.weak)))
+    frame = f'<div class="frame">{scoped(scene.svg, scope)}<span class="mark">{scene.mark}</span></div>'
+    about = escape("; ".join(scene.words))
+    return f'<figure class="shot" title="{about}">{frame}<figcaption>scene {scene.scene}</figcaption>{said}</figure>'
+
+
+def scoped(svg: str, scope: str) -> str:
+    """The same drawing with ids that no other drawing on the page has.
+
+    >>> scoped('<g id="a" fill="url(#a)"/>', "left")
+    '<g id="left-a" fill="url(#left-a)"/>'
+    """
+    return svg.replace(' id="', f' id="{scope}-').replace("url(#", f"url(#{scope}-")
+
+
+def _identifier(*parts: str | int) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", " ".join(map(str, parts)).lower()).strip("-")
+
+
+def _belief(scene: SceneView, oracle: str, probability: float | None) -> str:
+    if probability is None:
+        return ""
+    error = wrong(scene, probability)
+    value = f'<span class="p{" wrong" if error else ""}">{probability:.2f}{" ✗" if error else ""}</span>'
+    return f'<div class="belief {oracle}"><span>{oracle}</span>{_meter(probability)}{value}</div>'
+
+
+def _meter(probability: float) -> str:
+    return f'<span class="meter"><i style="width:{100 * probability:.1f}%"></i></span>'
+
+
+def _hypotheses(view: EpisodeView) -> str:
+    items = "".join(_hypothesis(hypothesis) for hypothesis in view.hypotheses)
+    return f'<h4>{escape(hypotheses_title(view))}</h4><ol class="hypotheses">{items}</ol>'
+
+
+def _hypothesis(one: HypothesisView) -> str:
+    known = ("known", "weak knows it") if one.known_to_weak else ("novel", "new to weak")
+    odds = f"{_meter(one.probability)}<b>{one.probability:.1%}</b><span>log-prob {one.log_prob:.3f}</span>"
+    english = words("span", one.english, class_="gloss") if one.english else ""
+    badge = f'<span class="badge {known[0]}">{known[1]}</span>'
+    return f'<li><div class="odds">{odds}</div><div><code>{escape(one.text)}</code>{badge}{english}</div></li>'
+
+
+def _rivals(view: EpisodeView) -> str:
+    return details(rivals_title(view), f'<ul class="rivals">{"".join(_items(view.rivals))}</ul>', opened=True)
+
+
+def _items(texts: Iterable[str]) -> Iterable[str]:
+    return (f"<li><code>{escape(text)}</code></li>" for text in texts)
+
+
+# --- style --------------------------------------------------------------------------------------------------------
+
+
+def _css() -> str:
+    dark = f"@media screen and (prefers-color-scheme:dark){{:root{{{css_variables(dark=True)}}}}}"
+    return f":root{{{css_variables()}}}{dark}{_STYLE}"
+
+
+_STYLE = """
+*{box-sizing:border-box}
+html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
+body{margin:0 auto;max-width:66rem;padding:3rem 1.5rem 5rem;background:var(--ground);color:var(--ink);
+ font:1rem/1.6 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
+h1,h2,h3{font-family:ui-serif,"Iowan Old Style","Palatino Linotype",Palatino,Georgia,serif;line-height:1.2;
+ font-weight:600;text-wrap:balance}
+h1{font-size:clamp(1.9rem,5vw,2.7rem);margin:0;letter-spacing:-.015em}
+h2{font-size:1.55rem;margin:0 0 .6rem}
+h3{font-size:1.3rem;margin:.5rem 0 .9rem;text-wrap:pretty}
+h4{font-size:.95rem;margin:1.8rem 0 .4rem}
+p{max-width:44rem;margin:.7rem 0}
+a{color:var(--strong);text-underline-offset:.15em}
+code{font:.875em/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
+.subtitle{font-size:1.15rem;color:var(--muted);margin:.6rem 0 0}
+.intro{color:var(--muted)}
+section{margin-top:3rem;padding-top:2rem;border-top:1px solid var(--line)}
+nav{margin-top:2rem}
+nav ol{margin:0;padding:0;list-style:none;display:flex;flex-wrap:wrap;gap:.35rem 1.4rem}
+figure{margin:1.4rem 0}
+figcaption,.note{color:var(--muted);font-size:.875rem}
+.figure,.table{width:fit-content;max-width:100%;padding:1.2rem;background:var(--surface);
+ border:1px solid var(--line);border-radius:10px}
+.figure figcaption{margin-top:.6rem}
+.chart{display:block;width:100%;min-width:34rem;max-width:46rem;height:auto}
+.scroll{overflow-x:auto}
+.table figcaption{font-weight:600;color:var(--ink);margin-bottom:.5rem}
+.table .note{margin:.7rem 0 0}
+table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}
+th,td{padding:.4rem .9rem;text-align:left;border-bottom:1px solid var(--line);white-space:nowrap}
+th:first-child,td:first-child{padding-left:0}
+th:last-child,td:last-child{padding-right:0}
+th{color:var(--muted);font-weight:500}
+tbody tr:last-child td{border-bottom:0}
+.right{text-align:right}
+details{margin:1rem 0}
+summary{cursor:pointer;font-weight:600;font-size:.95rem}
+.episode{margin:1.6rem 0;padding:1.4rem 1.6rem 1.6rem;background:var(--surface);border:1px solid var(--line);
+ border-radius:12px}
+.tags{display:flex;flex-wrap:wrap;gap:.4rem}
+.tag,.badge{font-size:.75rem;line-height:1;padding:.32rem .55rem;border-radius:99px;background:var(--gap)}
+.forms{display:grid;grid-template-columns:max-content 1fr;gap:.15rem .9rem;margin:0;align-items:baseline}
+.forms dt{color:var(--muted);font-size:.8rem}
+.forms dd{margin:0}
+.group{margin:.5rem 0 .3rem;font-size:.8rem;font-weight:600}
+.group.positive{color:var(--positive)}
+.group.negative{color:var(--negative)}
+.shots{display:grid;grid-template-columns:repeat(5,1fr);gap:.8rem .7rem;margin-bottom:1rem}
+.shot{margin:0;font-size:.72rem;line-height:1.35;font-variant-numeric:tabular-nums;break-inside:avoid}
+.shot figcaption{font-size:inherit}
+.frame{position:relative;border:2px solid var(--edge);border-radius:6px;overflow:hidden;margin-bottom:.15rem}
+.scene{display:block;width:100%;height:auto}
+.mark{position:absolute;left:0;top:0;width:1.25rem;height:1.1rem;border-radius:0 0 5px 0;background:var(--edge);
+ color:var(--surface);font:700 .95rem/1.05rem system-ui,sans-serif;text-align:center}
+.positive{--edge:var(--positive)}
+.negative{--edge:var(--negative)}
+.belief{display:grid;grid-template-columns:2.5rem 1fr 2.6rem;gap:.35rem;align-items:center;white-space:nowrap}
+.belief>:first-child{color:var(--muted)}
+.meter{height:.42rem;border-radius:9px;background:var(--line);overflow:hidden}
+.meter i{display:block;height:100%;background:var(--strong);border-radius:inherit}
+.weak .meter i{background:var(--weak)}
+.p.wrong{color:var(--negative);font-weight:600}
+.hypotheses,.rivals{margin:.6rem 0 0;padding:0;list-style:none}
+.hypotheses li{display:grid;grid-template-columns:11.5rem 1fr;gap:.2rem 1.1rem;padding:.5rem 0;
+ border-top:1px solid var(--line);break-inside:avoid}
+.odds{display:grid;grid-template-columns:1fr 3.2rem;gap:0 .5rem;align-items:center;align-content:start;
+ font-size:.8rem;font-variant-numeric:tabular-nums}
+.odds b{text-align:right}
+.odds span:last-child{grid-column:1/-1;color:var(--muted)}
+.gloss{display:block;font-size:.875rem;color:var(--muted)}
+.badge{margin-left:.5rem;white-space:nowrap;font-size:.7rem;padding:.2rem .45rem}
+.novel{background:none;box-shadow:inset 0 0 0 1px var(--weak);color:var(--weak)}
+.rivals li{padding:.15rem 0}
+@media (max-width:40rem){
+ body{padding:1.6rem 1rem 3rem}
+ .episode,.figure,.table{padding:1rem}
+ .shots{grid-template-columns:repeat(3,1fr);gap:.6rem .5rem}
+ .hypotheses li,.forms{grid-template-columns:1fr}
+ .forms dd{margin-bottom:.4rem}
+ .odds{max-width:15rem}
+ .belief{grid-template-columns:1fr auto;gap:0 .2rem}
+ .belief .meter{grid-row:2;grid-column:1/-1;margin-bottom:.15rem}
+}
+@media print{
+ body{max-width:none;padding:0;font-size:10pt;background:none}
+ .scroll{overflow:visible}
+ .figure,.table{break-inside:avoid}
+ *{-webkit-print-color-adjust:exact;print-color-adjust:exact}
+}
+"""

@@ -1,0 +1,1 @@
+"""What it means: folding terms, and the tables of what holds where."""

@@ -1,0 +1,1 @@
+"""Who answers: from the ideal learner to the network."""

@@ -1,0 +1,1 @@
+"""Keys, recipes, artefacts and engines: what lies under everything else."""

@@ -1,0 +1,1 @@
+"""What is asked: splits, episodes and examples."""

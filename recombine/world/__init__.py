@@ -1,0 +1,1 @@
+"""What can exist: vocabularies, scenes, and the distributions that make them."""

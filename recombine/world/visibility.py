@@ -1,0 +1,254 @@
+"""Visibility: how many pixels of each object can be seen, without a renderer.
+
+An object is one of three solids that rest on the ground: a sphere, a cube (half-edge = radius, turned about z) or an
+upright cylinder (half-height = radius). An object owns a pixel when the ray through the pixel's centre meets it first.
+Corners of cubes may run into each other, and then share their tops: what two objects share belongs to the earlier one.
+
+`kind` int64[n, k] says which solid stands in each place (NOTHING: none), `body` float64[n, k, 4] where and how:
+x, y, radius, rotation in degrees.
+
+Two facts keep the search short: every solid is convex, so it meets a row of pixels in one run; and every solid holds a
+ball of its radius, whose run is known in closed form and only has to be grown at its two ends.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from recombine.world.camera import FORWARD, POSITION, RIGHT, UP, Camera
+
+SPHERE, CUBE, CYLINDER = range(3)
+NOTHING = -1
+KINDS = {"sphere": SPHERE, "cube": CUBE, "cylinder": CYLINDER}
+ALL = np.iinfo(np.int64).max
+
+TIE = 1e-9
+"""Depths that differ by less are the same."""
+
+_ENCLOSING = (1.0, math.sqrt(3.0), math.sqrt(2.0))
+"""The radius of the ball around each kind of solid of radius one."""
+
+
+Vector = tuple[float, float, float]
+
+
+class Lens(NamedTuple):
+    """What the kernels know of a camera."""
+
+    focal: float
+    width: int
+    height: int
+
+
+class Solid(NamedTuple):
+    """One object as the camera sees it. Numbers only: kernels pass them faster than arrays."""
+
+    place: int
+    kind: int
+    radius: float
+    reach: float  # the radius of the ball around it
+    centre: Vector  # right, up, forward of the camera
+    position: Vector  # the camera, seen from within the object: centre at the origin, faces along the axes
+    right: Vector
+    up: Vector
+    forward: Vector
+    columns: tuple[int, int]  # the image box of that ball, the ends excluded
+    rows: tuple[int, int]
+
+
+def lens_of(camera: Camera) -> Lens:
+    """The numbers of a camera that its place does not change."""
+    return Lens(camera.focal, camera.width, camera.height)
+
+
+def visible_pixels(
+    kind: np.ndarray, body: np.ndarray, camera: Camera, jitter: np.ndarray, enough: int = ALL
+) -> np.ndarray:
+    """The visible pixels of every object, int64[n, k]; an object's count may stop anywhere from `enough` on."""
+    return _count_all(kind.astype(np.int64), body.astype(np.float64), camera.view(jitter), lens_of(camera), enough)
+
+
+@njit(cache=True, error_model="numpy")
+def _count_all(kind: np.ndarray, body: np.ndarray, views: np.ndarray, lens: Lens, enough: int) -> np.ndarray:
+    counts = np.zeros(kind.shape, np.int64)
+    covered = np.zeros(lens.width, np.bool_)
+    for scene in range(len(kind)):
+        taken = np.flatnonzero(kind[scene] != NOTHING)
+        solids = [_look(int(i), kind[scene, i], body[scene, i], views[scene], lens) for i in taken]
+        for place, i in enumerate(taken):
+            counts[scene, i] = _count(solids, place, lens, enough, covered)
+    return counts
+
+
+@njit(cache=True, error_model="numpy")
+def _look(place: int, kind: int, body: np.ndarray, view: np.ndarray, lens: Lens) -> Solid:
+    """See one object from where the camera stands."""
+    x, y, radius, rotation = body
+    cos, sin = math.cos(math.radians(rotation)), math.sin(math.radians(rotation))
+    position = _turn(view[POSITION, 0] - x, view[POSITION, 1] - y, view[POSITION, 2] - radius, cos, sin)
+    right = _turn(view[RIGHT, 0], view[RIGHT, 1], view[RIGHT, 2], cos, sin)
+    up = _turn(view[UP, 0], view[UP, 1], view[UP, 2], cos, sin)
+    forward = _turn(view[FORWARD, 0], view[FORWARD, 1], view[FORWARD, 2], cos, sin)
+    centre = (-_dot(position, right), -_dot(position, up), -_dot(position, forward))
+    reach = radius * _ENCLOSING[kind]
+    columns = _span(centre[0], centre[2], reach, lens.focal, lens.width)
+    rows = _span(-centre[1], centre[2], reach, lens.focal, lens.height)
+    return Solid(place, kind, radius, reach, centre, position, right, up, forward, columns, rows)
+
+
+@njit(cache=True, error_model="numpy")
+def _turn(x: float, y: float, z: float, cos: float, sin: float) -> Vector:
+    return cos * x + sin * y, cos * y - sin * x, z
+
+
+@njit(cache=True, error_model="numpy")
+def _dot(a: Vector, b: Vector) -> float:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@njit(cache=True, error_model="numpy")
+def _span(offset: float, depth: float, radius: float, focal: float, size: int) -> tuple[int, int]:
+    """The columns or rows of an image that a ball may reach, the end excluded."""
+    # The slopes of the two tangents, in the plane of the camera's axis and one side of the image.
+    spread = radius * math.sqrt(offset * offset + depth * depth - radius * radius)
+    scale = depth * depth - radius * radius
+    start = math.floor(size / 2 + focal * (offset * depth - spread) / scale)
+    stop = math.ceil(size / 2 + focal * (offset * depth + spread) / scale)
+    return max(0, start), min(size, stop)
+
+
+@njit(cache=True, error_model="numpy")
+def _count(solids: list[Solid], i: int, lens: Lens, enough: int, covered: np.ndarray) -> int:
+    """The visible pixels of solid i, rows nearest to its middle first; stops as soon as there are enough."""
+    solid = solids[i]
+    rivals = [solids[j] for j in range(len(solids)) if j != i and _may_hide(solids[j], solid)]
+    top, bottom = solid.rows
+    found = 0
+    for step in range(bottom - top):
+        offset = (step + 1) // 2
+        row = (top + bottom) // 2 + (offset if step % 2 == 0 else -offset)
+        start, stop = _run(solid, row, lens)
+        found += stop - start
+        if len(rivals):
+            found -= _hidden(solid, rivals, row, start, stop, lens, covered)
+        if found >= enough:
+            break
+    return found
+
+
+@njit(cache=True, error_model="numpy")
+def _may_hide(other: Solid, solid: Solid) -> bool:
+    """Whether the boxes meet, and no plane has the other solid behind it and both the camera and this one before it."""
+    if not (_meet(solid.columns, other.columns) and _meet(solid.rows, other.rows)):
+        return False
+    (x, y, z), far = solid.centre, other.centre
+    normal = (far[0] - x, far[1] - y, far[2] - z)
+    distance = math.sqrt(_dot(normal, normal))
+    return distance < solid.reach + other.reach or _dot(far, normal) < other.reach * distance
+
+
+@njit(cache=True, error_model="numpy")
+def _meet(a: tuple[int, int], b: tuple[int, int]) -> bool:
+    return a[0] < b[1] and b[0] < a[1]
+
+
+@njit(cache=True, error_model="numpy")
+def _run(solid: Solid, row: int, lens: Lens) -> tuple[int, int]:
+    """The columns at which a row of pixels meets the solid, the last excluded."""
+    v = _slope_of_row(row, lens)
+    left, right = solid.columns
+    start, stop = _run_of_ball(solid, v, lens)
+    start, stop = max(start, left), min(stop, right)
+    if solid.kind == SPHERE:
+        return start, max(start, stop)
+    if start >= stop:
+        start = left
+        while start < right and _depth(solid, _slope_of_column(start, lens), v) == np.inf:
+            start += 1
+        stop = start
+    while start > left and _depth(solid, _slope_of_column(start - 1, lens), v) < np.inf:
+        start -= 1
+    while stop < right and _depth(solid, _slope_of_column(stop, lens), v) < np.inf:
+        stop += 1
+    return start, stop
+
+
+@njit(cache=True, error_model="numpy")
+def _run_of_ball(solid: Solid, v: float, lens: Lens) -> tuple[int, int]:
+    """The columns at which the row of slope v meets the ball within the solid, the last excluded."""
+    x, y, z = solid.centre
+    # The ray (u, v, 1) meets the ball where (u x + v y + z)² >= reach (u² + v² + 1): between two roots of u.
+    reach = x * x + y * y + z * z - solid.radius * solid.radius
+    rest, scale = v * y + z, reach - x * x
+    inside = x * x * rest * rest + scale * (rest * rest - reach * (1 + v * v))
+    if inside < 0:
+        return 0, 0
+    root = math.sqrt(inside)
+    middle = lens.width / 2 - 0.5
+    start = math.ceil(middle + lens.focal * (x * rest - root) / scale)
+    stop = math.floor(middle + lens.focal * (x * rest + root) / scale) + 1
+    return start, stop
+
+
+@njit(cache=True, error_model="numpy")
+def _hidden(solid: Solid, rivals: list[Solid], row: int, start: int, stop: int, lens: Lens, covered: np.ndarray) -> int:
+    """How many pixels of this run of a solid its rivals hide; `covered` is all False before and after."""
+    v = _slope_of_row(row, lens)
+    hidden = 0
+    for other in rivals:
+        if not (other.rows[0] <= row < other.rows[1] and _meet(other.columns, (start, stop))):
+            continue
+        first, last = _run(other, row, lens)
+        head_start = TIE if other.place < solid.place else -TIE
+        for column in range(max(start, first), min(stop, last)):
+            u = _slope_of_column(column, lens)
+            if not covered[column] and _depth(other, u, v) < _depth(solid, u, v) + head_start:
+                covered[column] = True
+                hidden += 1
+    covered[start:stop] = False
+    return hidden
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _slope_of_column(column: int, lens: Lens) -> float:
+    return (column + 0.5 - lens.width / 2) / lens.focal
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _slope_of_row(row: int, lens: Lens) -> float:
+    return (lens.height / 2 - 0.5 - row) / lens.focal
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _depth(solid: Solid, u: float, v: float) -> float:
+    """The depth at which the ray of slopes u, v enters the solid; infinite where it misses."""
+    (x, y, z), radius = solid.position, solid.radius
+    dx = solid.forward[0] + u * solid.right[0] + v * solid.up[0]
+    dy = solid.forward[1] + u * solid.right[1] + v * solid.up[1]
+    dz = solid.forward[2] + u * solid.right[2] + v * solid.up[2]
+    if solid.kind == SPHERE:
+        enter, leave = _round(dx * dx + dy * dy + dz * dz, x * dx + y * dy + z * dz, x * x + y * y + z * z, radius)
+    elif solid.kind == CYLINDER:
+        enter, leave = _within(_round(dx * dx + dy * dy, x * dx + y * dy, x * x + y * y, radius), z, dz, radius)
+    else:
+        enter, leave = _within(_within(_within((-np.inf, np.inf), x, dx, radius), y, dy, radius), z, dz, radius)
+    return enter if enter <= leave else np.inf
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _round(squared_speed: float, along: float, squared_distance: float, radius: float) -> tuple[float, float]:
+    """The stretch of a ray within a ball or an endless tube; empty where it misses."""
+    inside = along * along - squared_speed * (squared_distance - radius * radius)
+    if inside < 0:
+        return np.inf, -np.inf
+    root = math.sqrt(inside)
+    return (-along - root) / squared_speed, (-along + root) / squared_speed
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _within(stretch: tuple[float, float], start: float, speed: float, radius: float) -> tuple[float, float]:
+    """The part of a stretch between two parallel faces."""
+    one, other = (-radius - start) / speed, (radius - start) / speed
+    return max(stretch[0], min(one, other)), min(stretch[1], max(one, other))

@@ -1,0 +1,28 @@
+"""Every test run has a store of its own, and one tiny study that many tests look at."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recombine.api import Curi
+from recombine.benchmarks.curi.study import Scale
+from recombine.store.store import Store
+
+TINY = Scale("tiny", scenes=3_000, draws=100_000, train=40, validation=10, test=60)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """No test touches the user's store."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RECOMBINE_HOME", str(home))
+        yield home
+
+
+@pytest.fixture(scope="session")
+def tiny(own_home: Path) -> Iterator[Curi]:
+    """CURI, edition release, small enough for tests."""
+    with Curi(TINY, "release", store=Store(own_home)) as curi:
+        yield curi
