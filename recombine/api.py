@@ -27,7 +27,7 @@ from recombine.benchmarks.curi.language import Lot
 from recombine.benchmarks.curi.space import read_concepts
 from recombine.benchmarks.curi.speed import Speed, speeds
 from recombine.benchmarks.curi.splits import where_word
-from recombine.benchmarks.curi.study import PARTS, Scale, Setup, Study
+from recombine.benchmarks.curi.study import PARTS, Part, Scale, Setup, Study
 from recombine.benchmarks.curi.study import scale as scale_named
 from recombine.benchmarks.laws import LAWS, LawBroken
 from recombine.language.query import Where, parse_where
@@ -128,9 +128,8 @@ class Curi:
 
     def make(self, out: str | Path | None = None, splits: Sequence[str] = (), negatives: str = "hard") -> Path:
         """Make scenes, concepts and all episodes; copy them to `out` as Parquet files, or leave them in the store."""
-        chosen = self._splits(splits)
-        self._room(splits=len(chosen))
-        kinds = _kinds(negatives)
+        chosen, kinds = self._splits(splits), _kinds(negatives)
+        self._room(len(chosen), PARTS, len(kinds))
         found = {"scenes": self.study.scenes_folder, "concepts": self.study.concepts_file.parent}
         for split in chosen:
             for kind in kinds:
@@ -153,7 +152,7 @@ class Curi:
         if out.suffix not in (".html", ".md"):
             raise UserError(f"{out}: a report is an .html page or an .md file; choose one of these endings")
         clock = Clock()
-        self._room(splits=len(self.study.splits))
+        self._room(len(self.study.splits), PARTS if complete else ("test",), len(NEGATIVES))
         clock.time("scenes", lambda: self.study.scenes_folder)
         clock.time("concepts", lambda: self.study.concepts_file)
         clock.time("table of what holds where", lambda: self.study.table_folder)
@@ -175,10 +174,10 @@ class Curi:
     def _splits(self, splits: Sequence[str]) -> Sequence[str]:
         return [self.study.split(split).name for split in splits] or list(self.study.splits)
 
-    def _room(self, splits: int) -> None:
+    def _room(self, splits: int, parts: Sequence[Part] = ("test",), kinds: int = 1) -> None:
         """Refuse before anything is written if the disk is too small."""
         if not self.study.store.has(self.study.scenes_recipe):
-            self.study.store.need(self.study.size_estimate(splits=splits))
+            self.study.store.need(self.study.size_estimate(parts, splits, kinds))
 
 
 def check(name: str, seed: int = 0, concepts: str | Path | None = None, store: bool = False) -> Table:

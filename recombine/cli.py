@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -98,6 +99,7 @@ def show(
     concepts: Concepts = None,
     hold_out: HoldOut = None,
     out: Annotated[Path | None, typer.Option("--out", help="Also write a self-contained HTML page.")] = None,
+    as_json: Json = False,
 ) -> None:
     """One episode: the concept, the scenes, and what the strong and the weak oracle make of them."""
     benchmark, _, split = what.partition("/")
@@ -108,7 +110,10 @@ def show(
         )
     with _loaded(benchmark, scale, edition, seed, workers, concepts=concepts, hold_out=hold_out) as loaded:
         view = loaded.show(split, episode, negatives, part)
-    out_console.print(episode_terminal(view))
+    if as_json:
+        print(json.dumps(asdict(view), indent=1))
+    else:
+        out_console.print(episode_terminal(view))
     if out:
         note_console.print(f"wrote {api.episode_page(view, out)}")
 
@@ -188,11 +193,16 @@ def report(
     complete: Annotated[
         bool, typer.Option("--complete", help="Also make all training and validation episodes.")
     ] = False,
+    as_json: Json = False,
 ) -> None:
     """Everything about a benchmark as one self-contained page: gaps, episodes, concepts, splits."""
     options: dict[str, Any] = {"concepts": concepts, "hold_out": hold_out, "strict": strict, "episodes": episodes}
     with _loaded(benchmark, scale, edition, seed, workers, **options) as loaded:
-        out_console.print(f"wrote {loaded.report(out, complete=complete)}")
+        file = loaded.report(out, complete=complete)
+    if as_json:
+        print(json.dumps({"file": str(file)}))
+    else:
+        out_console.print(f"wrote {file}")
 
 
 @app.command(epilog="Example: [b]recombine check curi[/b]")
@@ -272,6 +282,11 @@ def main() -> None:
         _fail(str(error))
     except typer.Exit as stop:
         sys.exit(stop.exit_code)
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        _fail(
+            f"{error.strerror or error}{where}; free some room or mend the permissions, then run the same command again"
+        )
     except (KeyboardInterrupt, typer.Abort):
         note_console.print("Stopped; the same command goes on from here.")
         sys.exit(130)

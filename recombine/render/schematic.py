@@ -133,11 +133,13 @@ def phrase(one: Drawable) -> str:
 
 
 def phrases(objects: Sequence[Drawable], width: float = 240, height: float = 160) -> tuple[str, ...]:
-    """The objects in words, each with its location bin where the image says it."""
+    """The objects in words, each with its location where it has one or the image says it."""
     return tuple(phrase(one) + _where(one, width, height) for one in objects)
 
 
 def _where(one: Drawable, width: float, height: float) -> str:
+    if "locationX" in one and "locationY" in one:
+        return f" at ({one['locationX']},{one['locationY']})"
     pixel = _point(one, "pixel")
     if pixel is None:
         return ""

@@ -343,8 +343,8 @@ def figures(study: Study, hard: GapReport, easy: GapReport | None) -> list[Figur
 
 INTRO = (
     "An ideal learner sees 25 labelled scenes and must say of others whether the hidden concept holds there. The "
-    "strong oracle weighs every concept of the language; the weak oracle knows only the concepts it was trained on. What the "
-    "second loses against the first is the compositionality gap: how much of the task cannot be solved without "
+    "strong oracle weighs every concept of the language; the weak oracle knows only the concepts it was trained on. "
+    "What the second loses against the first is the compositionality gap: how much of the task cannot be solved without "
     "recombining known parts."
 )
 

@@ -1,5 +1,6 @@
 """Progress for people: one bar per label, on stderr."""
 
+from time import monotonic
 from typing import Self
 
 from rich.console import Console
@@ -15,6 +16,9 @@ from rich.progress import (
 )
 from rich.text import Text
 
+BRIEF = 2.0
+"""Seconds of work that leave no trace."""
+
 
 class _Rate(ProgressColumn):
     """Shards per second."""
@@ -25,7 +29,7 @@ class _Rate(ProgressColumn):
 
 
 class Bars:
-    """Progress bars for an engine; where there is no terminal, a line for each label that is done."""
+    """Progress bars for an engine; where there is no terminal, a line for each label that took a while."""
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True)
@@ -39,14 +43,24 @@ class Bars:
             disable=not self._console.is_terminal,
         )
         self._tasks: dict[str, TaskID] = {}
+        self._started: dict[str, float] = {}
 
     def __call__(self, label: str, done: int, total: int) -> None:
         """Show that `done` of `total` shards are done."""
         if done == 0 or label not in self._tasks:
             self._tasks[label] = self._bars.add_task(label, total=total)
+            self._started[label] = monotonic()
         self._bars.update(self._tasks[label], completed=done)
-        if done == total and self._bars.disable:
-            self._console.print(f"{label}: {done}/{total}", markup=False, highlight=False)
+        if done == total:
+            self._finish(label, total)
+
+    def _finish(self, label: str, total: int) -> None:
+        """Leave a trace of what took a while, and none of what did not."""
+        seconds = monotonic() - self._started[label]
+        if seconds < BRIEF:
+            self._bars.update(self._tasks[label], visible=False)
+        elif self._bars.disable:
+            self._console.print(f"{label}: {total} in {seconds:.0f} s", markup=False, highlight=False)
 
     def __enter__(self) -> Self:
         self._bars.start()

@@ -37,7 +37,9 @@ def values() -> dict[str, object]:
             made = {
                 "scenes": _name(scenes.count, scenes.position, *scenes.codes.values(), *scenes.extra.values()),
                 "concepts": len(space),
-                "concept texts": hashlib.blake2b("\n".join(map(postfix, space.concepts)).encode(), digest_size=8).hexdigest(),
+                "concept texts": hashlib.blake2b(
+                    "\n".join(map(postfix, space.concepts)).encode(), digest_size=8
+                ).hexdigest(),
                 "senses": study.table.senses,
             }
             for kind in ("hard", "easy"):
@@ -55,7 +57,9 @@ def differences(now: dict[str, object], then: dict[str, object]) -> list[str]:
     for edition in sorted({*now, *then}):
         a, b = now.get(edition, {}), then.get(edition, {})
         assert isinstance(a, dict) and isinstance(b, dict)
-        lines += [f"{edition}: {key}: {b.get(key)} -> {a.get(key)}" for key in sorted({*a, *b}) if a.get(key) != b.get(key)]
+        lines += [
+            f"{edition}: {key}: {b.get(key)} -> {a.get(key)}" for key in sorted({*a, *b}) if a.get(key) != b.get(key)
+        ]
     return lines
 
 

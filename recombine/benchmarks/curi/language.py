@@ -99,6 +99,10 @@ class Lot:
     weights: Weights = field(default_factory=Weights)
     numbers: tuple[str, ...] = NUMBERS
 
+    def attribute_of(self, kind: str) -> str:
+        """An attribute of this kind; all of them have the same values."""
+        return next(k.attributes[0] for k in self.kinds if k.name == kind)
+
     def signature(self) -> Signature:
         """Every symbol of the language."""
         symbols = [EXISTS, FOR_ALL, HOLDS, AND, OR, NOT, X, EVERYTHING, OTHERS, equal("number"), greater("number")]
@@ -125,6 +129,9 @@ class Lot:
         rules += [Rule("number", 0.5 / len(self.numbers), constant("number", value)) for value in self.numbers]
         rules += [Rule("OBJECT", 1, X), Rule("SET", 1, EVERYTHING), Rule("SET", 1, OTHERS)]
         return Grammar("START", tuple(rule for rule in rules if rule.weight > 0), nesting.levels, dull=only_constants)
+
+
+CURI_LOT = Lot()
 
 
 def _rules_of(kind: Kind, counts: float) -> list[Rule]:

@@ -8,15 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from recombine.benchmarks.curi.language import CURI_LOT, Lot
 from recombine.world.scenes import Scenes, mask_dtype
 from recombine.world.vocabulary import Vocabulary
 
 
-def number_of(vocabulary: Vocabulary, kind: str, value: str) -> int:
-    """The code that a constant compares with: a count or a location is its own number."""
-    if kind in ("number", "location"):
+def number_of(vocabulary: Vocabulary, lot: Lot, kind: str, value: str) -> int:
+    """What a constant compares with: a count is a number, another value its code."""
+    if kind == "number":
         return int(value)
-    return vocabulary[kind].code(value)
+    return vocabulary[lot.attribute_of(kind)].code(value)
 
 
 class Each(NamedTuple):
@@ -29,15 +30,15 @@ class Each(NamedTuple):
 class Exact:
     """The truth of concepts on a batch of scenes."""
 
-    def __init__(self, scenes: Scenes) -> None:
-        self.vocabulary = scenes.vocabulary
+    def __init__(self, scenes: Scenes, lot: Lot = CURI_LOT) -> None:
+        self.vocabulary, self.lot = scenes.vocabulary, lot
         self.codes = {name: np.ascontiguousarray(column.T) for name, column in scenes.codes.items()}
         self.dtype = mask_dtype(scenes.places)
         self.present = scenes.present
         self.bits = self.dtype.type(1) << np.arange(scenes.places, dtype=self.dtype)
 
     def const(self, kind: str, value: str) -> np.uint8:
-        return np.uint8(number_of(self.vocabulary, kind, value))
+        return np.uint8(number_of(self.vocabulary, self.lot, kind, value))
 
     def function(self, attribute: str) -> np.ndarray:
         return self.codes[attribute]
@@ -121,12 +122,12 @@ class Exact:
 class Plainly:
     """The truth of a concept on one scene, a list of objects. Everything that depends on x is a function of x."""
 
-    def __init__(self, vocabulary: Vocabulary, objects: list[dict[str, str]]) -> None:
-        self.vocabulary = vocabulary
+    def __init__(self, vocabulary: Vocabulary, objects: list[dict[str, str]], lot: Lot = CURI_LOT) -> None:
+        self.vocabulary, self.lot = vocabulary, lot
         self.objects = objects
 
     def const(self, kind: str, value: str) -> Any:
-        return lambda x: number_of(self.vocabulary, kind, value)
+        return lambda x: number_of(self.vocabulary, self.lot, kind, value)
 
     def function(self, attribute: str) -> Any:
         return lambda thing: self.vocabulary[attribute].code(thing[attribute])

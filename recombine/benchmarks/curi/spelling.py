@@ -110,7 +110,7 @@ class Literal:
 class Speller:
     """Reads concepts of one language of thought."""
 
-    lot: Lot = Lot()
+    lot: Lot = lot_.CURI_LOT
 
     @cached_property
     def functions(self) -> dict[str, Symbol]:

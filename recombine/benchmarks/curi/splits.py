@@ -28,6 +28,10 @@ COUNTING = (
 # fmt: on
 
 
+ANY_LANGUAGE = ("complexity", "concept-iid", "instance-iid")
+"""The splits that speak of no word of CURI's own, for other languages of thought."""
+
+
 def longer(n: int) -> Where:
     """Concepts of more than n postfix tokens."""
     return Where(f"has more than {n} tokens", lambda concept: length(concept) > n)

@@ -17,11 +17,11 @@ import numpy as np
 import pyarrow as pa
 
 from recombine.benchmarks.curi.edition import PAPER, Edition
-from recombine.benchmarks.curi.language import Lot
+from recombine.benchmarks.curi.language import CURI_LOT, Lot
 from recombine.benchmarks.curi.meaning import Exact
 from recombine.benchmarks.curi.space import Space, candidates, interesting, log_probability, to_table
 from recombine.benchmarks.curi.spelling import Speller
-from recombine.benchmarks.curi.splits import curi_splits
+from recombine.benchmarks.curi.splits import ANY_LANGUAGE, curi_splits
 from recombine.benchmarks.curi.world import CuriWorld
 from recombine.language.expr import Expr
 from recombine.metrics.gap import Gap, gap
@@ -88,7 +88,7 @@ class Setup:
     edition: Edition = PAPER
     scale: Scale = SCALES["demo"]
     seed: int = 0
-    lot: Lot = Lot()
+    lot: Lot = CURI_LOT
     world: World | None = None
     """None for CURI's own world."""
     concepts: tuple[Expr, ...] | None = None
@@ -118,7 +118,7 @@ class Reader:
         return read_scenes(self.world, Path(self.scenes_folder), block)
 
     def meaning(self, scenes: Scenes) -> object:
-        return Exact(scenes)
+        return Exact(scenes, self.lot)
 
 
 def _read_concepts(file: str, lot: Lot, first_of_sense: bool) -> tuple[Expr, ...]:
@@ -150,7 +150,10 @@ class Study:
         self.key = Key(setup.seed) / "curi"
         self.world: World = setup.world or CuriWorld(first_bin=setup.edition.first_bin)
         self.splits: dict[str, Split] = curi_splits(setup.edition)
+        if setup.lot != CURI_LOT:
+            self.splits = {name: self.splits[name] for name in ANY_LANGUAGE}
         self._blocks: dict[int, Scenes] = {}
+        self._sides: dict[str, Sides] = {}
 
     # --- scenes
 
@@ -264,6 +267,11 @@ class Study:
 
     def sides(self, name: str) -> Sides:
         """The sides of every concept."""
+        if name not in self._sides:
+            self._sides[name] = self._find_sides(name)
+        return self._sides[name]
+
+    def _find_sides(self, name: str) -> Sides:
         found = sides(self.split(name), self.space.concepts, self.space.sense, self.key / "sides" / name)
         if not self.setup.strict or self.split(name).train is self.split(name).test:
             return found
@@ -385,13 +393,12 @@ class Study:
 
         return self.store.get(recipe, make)
 
-    def size_estimate(self, parts: Iterable[Part] = PARTS, splits: int = 9, kinds: int = 2) -> int:
+    def size_estimate(self, parts: Iterable[Part], splits: int, kinds: int) -> int:
         """Bytes that the artefacts will take, roughly."""
-        scenes = self.setup.scale.scenes
-        episodes = sum(self.setup.episodes(part) for part in parts)
-        return int(
-            scenes * (170 + 2 * 15_000 / 8) + splits * kinds * (episodes * 170 + self.setup.episodes("test") * 300)
-        )
+        senses = 6_000 if self.setup.concepts is None else len(self.setup.concepts)
+        of_scenes = self.setup.scale.scenes * (170 + 2 * senses / 8)
+        of_episodes = sum(self.setup.episodes(part) for part in parts) * 170 + self.setup.episodes("test") * 300
+        return int(of_scenes + splits * kinds * of_episodes)
 
 
 def _digest(parts: Iterable[str | bytes]) -> str:
