@@ -34,6 +34,7 @@ from recombine.language.query import Where, parse_where
 from recombine.report import curi as pages
 from recombine.report.episode import EpisodeView
 from recombine.report.page import Section, episode_card, page
+from recombine.report.sheet import episode_sheet
 from recombine.report.table import Column, Table
 from recombine.store.engine import Progress, engine, silent
 from recombine.store.errors import UserError
@@ -240,10 +241,14 @@ def own_split(name: str, where: str | Where, lot: Lot) -> Split:
     return hold_out(name, name, held_out.text, held_out)
 
 
-def episode_page(view: EpisodeView, out: Path) -> Path:
-    """One episode as a self-contained page."""
-    title = f"CURI, {view.split}, episode {view.number}"
-    text = page(title, [Section("The episode", episode_card(view))])
+def write_episode(view: EpisodeView, out: Path) -> Path:
+    """One episode as a self-contained page (.html), or what it shows as a picture (.svg)."""
+    if out.suffix == ".html":
+        text = page(f"CURI, {view.split}, episode {view.number}", [Section("The episode", episode_card(view))])
+    elif out.suffix == ".svg":
+        text = episode_sheet(view)
+    else:
+        raise UserError(f"{out}: an episode is an .html page or an .svg picture; choose one of these endings")
     out.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(out, lambda draft: draft.write_text(text, encoding="utf-8"))
     return out

@@ -98,7 +98,9 @@ def show(
     workers: Workers = CORES,
     concepts: Concepts = None,
     hold_out: HoldOut = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Also write a self-contained HTML page.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Also write a self-contained page (.html) or a picture (.svg).")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """One episode: the concept, the scenes, and what the strong and the weak oracle make of them."""
@@ -115,7 +117,7 @@ def show(
     else:
         out_console.print(episode_terminal(view))
     if out:
-        note_console.print(f"wrote {api.episode_page(view, out)}")
+        note_console.print(f"wrote {api.write_episode(view, out)}")
 
 
 @app.command(epilog="Example: [b]recombine make curi --scale laptop --out data/curi[/b]")
@@ -274,32 +276,34 @@ def _named(text: str) -> tuple[str, str]:
     return name.strip(), predicate
 
 
+INTERRUPTED = 130
+
+
 def main() -> None:
     """Run the command line: 0 done, 1 a check failed, 2 bad input, 130 interrupted."""
     try:
-        app(standalone_mode=False)
+        code = app(standalone_mode=False)
     except UserError as error:
-        _fail(str(error))
-    except typer.Exit as stop:
-        sys.exit(stop.exit_code)
+        code = _fail(str(error))
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        _fail(
-            f"{error.strerror or error}{where}; free some room or mend the permissions, then run the same command again"
-        )
+        code = _fail(f"{error.strerror or error}{where}; free some room or mend the permissions, then run it again")
     except (KeyboardInterrupt, typer.Abort):
-        note_console.print("Stopped; the same command goes on from here.")
-        sys.exit(130)
+        code = INTERRUPTED
     except Exception as error:
-        show_usage = getattr(error, "format_message", None)
-        if show_usage is None:
+        # Typer's own complaints about the words of a command know how to say themselves.
+        say = getattr(error, "format_message", None)
+        if say is None:
             raise
-        _fail(show_usage())
+        code = _fail(say())
+    if code == INTERRUPTED:
+        note_console.print("Stopped; the same command goes on from here.")
+    sys.exit(code or 0)
 
 
-def _fail(message: str) -> None:
+def _fail(message: str) -> int:
     note_console.print(f"Error: {message}", style="red", markup=False, highlight=False, soft_wrap=True)
-    sys.exit(2)
+    return 2
 
 
 if __name__ == "__main__":

@@ -79,7 +79,9 @@ def episode_view(study: Study, split: str, number: int, negatives: Negatives, pa
             for s, y, a, b in zip(scene[size:], label[size:], says["strong"], says["weak"])
         ),
         hypotheses=tuple(
-            HypothesisView(infix(space.concepts[i]), english(space.concepts[i]), float(np.log(strong[i])), weak[i] > 0)
+            HypothesisView(
+                infix(space.concepts[i]), english(space.concepts[i]), float(np.log(strong[i])), bool(weak[i] > 0)
+            )
             for i in likely
         ),
         rivals=tuple(infix(space.concepts[i]) for i in behind[:SHOWN]),

@@ -1,0 +1,226 @@
+"""The command line: every command has an example, machines get JSON, bad input gets one sentence and exit code 2."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from recombine import benchmarks, cli
+from recombine.benchmarks.curi import study
+from recombine.benchmarks.curi.study import SCALES, Scale
+
+COMMANDS = ("list", "show", "make", "gap", "report", "check", "bench")
+
+
+class Ran(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], own_home: Path) -> Callable[..., Ran]:
+    """Run a command in this process; `tiny` is a scale."""
+    monkeypatch.setitem(SCALES, "tiny", Scale("tiny", 3_000, 100_000, 40, 10, 60))
+
+    def command(*words: str) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["recombine", *words])
+        try:
+            cli.main()
+            code = 0
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        return Ran(code, *capsys.readouterr())
+
+    return command
+
+
+TINY = ("--scale", "tiny", "--workers", "1", "--edition", "release")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(run: Callable[..., Ran], command: str) -> None:
+    ran = run(command, "--help")
+    assert ran.code == 0
+    assert f"Example: recombine {command}" in " ".join(ran.out.split())
+
+
+def test_list_names_every_benchmark(run: Callable[..., Ran]) -> None:
+    listed = json.loads(run("list", "--json").out)
+    assert [row["benchmark"] for row in listed] == [benchmarks.get(name).name for name in benchmarks.names()]
+
+
+def test_list_of_a_benchmark_counts_the_sides(run: Callable[..., Ran]) -> None:
+    rows = {row["split"]: row for row in json.loads(run("list", "curi", *TINY, "--json").out)}
+    assert len(rows) == 9
+    assert rows["Instance IID"]["train"] == rows["Instance IID"]["test"]
+    assert rows["Boolean"]["train"] + rows["Boolean"]["test"] == rows["Instance IID"]["train"]
+
+
+def test_gap_prints_the_same_numbers_for_people_and_machines(run: Callable[..., Ran], tmp_path: Path) -> None:
+    words = ("gap", "curi", "--split", "boolean", *TINY)
+    record = json.loads(run(*words, "--json", "--out", str(tmp_path / "gap.json")).out)[0]
+    assert record == json.loads((tmp_path / "gap.json").read_text())[0]
+    assert record["metric"] == "mAP"
+    assert record["episodes"] == 60
+    assert record["gap"] == pytest.approx(record["strong"] - record["weak"])
+    people = run(*words).out
+    assert f"{record['strong']:.1f}" in people
+    assert "reduced run" in " ".join(people.split())
+
+
+def test_show_prints_an_episode_and_writes_a_page(run: Callable[..., Ran], tmp_path: Path) -> None:
+    page = tmp_path / "deep" / "episode.html"
+    ran = run("show", "curi/boolean", "--episode", "7", *TINY, "--out", str(page))
+    view = json.loads(run("show", "curi/boolean", "--episode", "7", *TINY, "--json").out)
+    assert view["concept_postfix"] in " ".join(ran.out.split())
+    assert view["concept_postfix"].replace(">", "&gt;") in page.read_text()
+    assert len(view["support"]) == len(view["query"]) == 25
+
+
+def test_report_is_one_self_contained_file(run: Callable[..., Ran], tmp_path: Path) -> None:
+    assert run("report", "curi", *TINY, "--out", str(tmp_path / "report.html")).code == 0
+    text = (tmp_path / "report.html").read_text()
+    assert [f.name for f in tmp_path.iterdir()] == ["report.html"]
+    assert "src=" not in text and 'href="http' not in text
+    for split in benchmarks.get("curi").splits.values():
+        assert split.title in text
+
+
+def test_report_as_markdown_has_its_figures_beside_it(run: Callable[..., Ran], tmp_path: Path) -> None:
+    assert run("report", "curi", *TINY, "--out", str(tmp_path / "curi.md")).code == 0
+    text = (tmp_path / "curi.md").read_text()
+    drawn = {f"curi/{file.name}" for file in (tmp_path / "curi").iterdir()}
+    assert drawn and all(f"]({name})" in text for name in drawn)
+
+
+def test_check_holds(run: Callable[..., Ran]) -> None:
+    ran = run("check", "curi", "--json")
+    assert ran.code == 0
+    assert {row["verdict"] for row in json.loads(ran.out)} == {"holds"}
+
+
+BAD = {
+    "unknown benchmark": (("gap", "cury"), "no benchmark 'cury'"),
+    "unknown split": (("gap", "curi", "--split", "bolean", *TINY), "no split 'bolean'"),
+    "no split": (("show", "curi"), "names no split"),
+    "unknown scale": (("gap", "curi", "--scale", "huge"), "no scale 'huge'"),
+    "unknown edition": (("gap", "curi", "--edition", "second"), "no edition 'second'"),
+    "unknown negatives": (("gap", "curi", "--negatives", "medium", *TINY), "no 'medium' negatives"),
+    "unknown part": (("show", "curi/boolean", "--part", "dev", *TINY), "no part 'dev'"),
+    "unknown word": (("gap", "curi", "--hold-out", "mine=gren", *TINY), "'gren' is not a word"),
+    "unfinished predicate": (("gap", "curi", "--hold-out", "mine=green &", *TINY), "expected a word"),
+    "nameless split": (("gap", "curi", "--hold-out", "green", *TINY), "name=predicate"),
+    "empty side": (("gap", "curi", "--hold-out", "mine=length>99", "--split", "mine", *TINY), "side is empty"),
+    "no such episode": (("show", "curi/boolean", "--episode", "60", *TINY), "from 0 to 59"),
+    "missing file": (("gap", "curi", "--concepts", "nowhere.txt"), "nowhere.txt"),
+    "bad ending": (("report", "curi", "--out", "report.pdf", *TINY), ".html"),
+    "unknown command": (("gaps",), "gaps"),
+    "unknown option": (("gap", "curi", "--sed", "1"), "--sed"),
+    "bad number": (("gap", "curi", "--seed", "one"), "--seed"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_gets_one_sentence_and_exit_code_2(run: Callable[..., Ran], case: str) -> None:
+    words, expected = BAD[case]
+    ran = run(*words)
+    assert ran.code == 2
+    assert expected in ran.err
+    assert "Traceback" not in ran.err
+    assert ran.out == ""
+
+
+def test_three_bad_lines_among_many_are_named(run: Callable[..., Ran], tmp_path: Path) -> None:
+    lines = ["S color? blue for-all= lambda S."] * 15_000
+    lines[16], lines[7_000], lines[14_998] = "S colour? blue for-all= lambda S.", "x color? = lambda S. exists=", "blue"
+    (tmp_path / "mine.txt").write_text("\n".join(lines))
+    ran = run("gap", "curi", "--concepts", str(tmp_path / "mine.txt"), *TINY)
+    assert ran.code == 2
+    assert "3 of 15,000" in ran.err
+    assert all(f"line {n}:" in ran.err for n in (17, 7_001, 14_999))
+
+
+def test_a_store_of_a_newer_version_is_refused(
+    run: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "store.json").write_text('{"format": 99}')
+    monkeypatch.setenv("RECOMBINE_HOME", str(tmp_path))
+    ran = run("gap", "curi", *TINY)
+    assert ran.code == 2
+    assert "newer version" in ran.err
+
+
+def test_a_damaged_file_is_named_and_rebuilt(
+    run: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECOMBINE_HOME", str(tmp_path))
+    words = ("gap", "curi", "--split", "boolean", *TINY, "--json")
+    before = run(*words).out
+    files = [
+        next(tmp_path.glob(pattern))
+        for pattern in ("scenes/*/*.parquet", "table/*/by_scene.npy", "answers/*/*.parquet")
+    ]
+    for file in files:
+        content = bytearray(file.read_bytes())
+        content[len(content) // 2] ^= 255
+        file.write_bytes(content)
+    again = run(*words)
+    assert again.out == before
+    for file in (files[0], files[2]):
+        assert file.name in again.err
+    assert run("check", "curi", "--store").code in (0, 1)
+
+
+SCRIPT = """
+import sys
+from recombine import cli
+from recombine.benchmarks.curi.study import SCALES, Scale
+if __name__ == "__main__":
+    SCALES["slow"] = Scale("slow", 120_000, 20_000, 20_000, 100, 100)
+    sys.argv = ["recombine", "make", "curi", "--scale", "slow", "--split", "counting", "--workers", "2", "--seed", "3"]
+    cli.main()
+"""
+
+
+def shards(home: Path) -> set[Path]:
+    return {f.relative_to(f.parents[1]) for f in home.glob("drafts/*/*.parquet")} | set(home.glob("*/*/recipe.json"))
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_an_interrupted_run_resumes(tmp_path: Path, how: signal.Signals) -> None:
+    script = tmp_path / "run.py"
+    script.write_text(SCRIPT)
+    home = tmp_path / "home"
+    command = [sys.executable, str(script)]
+    started = subprocess.Popen(
+        command,
+        env={**os.environ, "RECOMBINE_HOME": str(home)},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 120
+    while not list(home.glob("drafts/*/scenes-*.parquet")) and started.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.killpg(started.pid, how) if how is signal.SIGINT else started.kill()
+    _, said = started.communicate(timeout=60)
+    assert "Traceback" not in said
+    if how is signal.SIGINT:
+        assert started.returncode == 130
+        assert "the same command goes on" in said
+    assert not list(home.glob("episodes/*"))
+    subprocess.run(command, env={**os.environ, "RECOMBINE_HOME": str(home)}, check=True, capture_output=True)
+    assert len(list(home.glob("episodes/*/recipe.json"))) == 3
+    assert not list(home.glob("drafts/*"))
+
+
+def test_the_shards_are_small_enough_to_resume() -> None:
+    assert study.SHARD <= 10_000 and study.BLOCK <= 65_536

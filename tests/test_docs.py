@@ -1,0 +1,89 @@
+"""What the documentation says is true: its Python runs, its commands parse, its links lead somewhere."""
+
+import ast
+import re
+import shlex
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from recombine.cli import app
+
+ROOT = Path(__file__).parent.parent
+TUTORIALS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    *TUTORIALS,
+    *(ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md")),
+    *sorted((ROOT / "docs").glob("*/*.md")),
+    *sorted((ROOT / "recombine" / "benchmarks").glob("*/README.md")),
+]
+BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"""\]\(([^)\s]+)\)|\b(?:src|href)="([^"]+)\"""")
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def blocks(page: Path, *languages: str) -> Iterator[tuple[int, str]]:
+    """The fenced blocks in these languages, each with the number of its first line."""
+    text = page.read_text(encoding="utf-8")
+    for match in BLOCK.finditer(text):
+        if match.group(1) in languages:
+            yield text.count("\n", 0, match.start(2)), match.group(2)
+
+
+def wanted_modules(source: str) -> set[str]:
+    """The top-level packages that a block imports."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        if isinstance(node, ast.ImportFrom):
+            found.add(str(node.module).split(".")[0])
+    return found
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=name_of)
+def test_the_python_of_a_page_runs_from_top_to_bottom(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one namespace and an empty folder; a block for a library that is not installed is only compiled."""
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    for line, source in blocks(page, "python"):
+        code = compile("\n" * line + source, str(page), "exec")
+        if all(find_spec(module) for module in wanted_modules(source)):
+            exec(code, namespace)
+
+
+def commands(page: Path) -> Iterator[list[str]]:
+    """The words of every `recombine ...` line, without the program's name."""
+    for _, text in blocks(page, "sh", "console"):
+        for line in text.replace("\\\n", " ").splitlines():
+            words = shlex.split(line.removeprefix("$ "), comments=True)
+            if words and words[0].endswith("recombine"):
+                yield words[1:]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_the_commands_of_a_page_exist(page: Path) -> None:
+    program = get_command(app)
+    for name, *words in commands(page):
+        assert name in program.commands, f"there is no command '{name}'"  # type: ignore[attr-defined]
+        program.commands[name].make_context(name, list(words))  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
+    targets = [one or other for one, other in LINK.findall(page.read_text(encoding="utf-8"))]
+    local = [target.partition("#")[0] for target in targets if not re.match(r"\w+:", target)]
+    assert [target for target in local if target and not (page.parent / target).exists()] == []
+
+
+def test_the_commands_are_found_where_there_are_some() -> None:
+    assert ["list"] in list(commands(ROOT / "README.md"))
