@@ -24,7 +24,8 @@ bench: install ## the speed of every part beside its plain reference
 
 full: install ## paper scale, and its report in docs/results; goes on where it was stopped
 	$(BIN)/recombine report curi --scale paper --edition release --complete --out docs/results/curi.md
-	$(BIN)/python -m pytest -m full -o addopts=-q tests
+	$(BIN)/recombine report curi --scale paper --edition paper --out docs/results/curi-paper-edition.md
+	$(BIN)/python -m pytest -o addopts="--import-mode=importlib -q" -m full tests
 	$(BIN)/recombine bench curi --scale paper
 
 golden: install ## what would change in tests/golden; `make golden WRITE=1` writes it

@@ -6,16 +6,30 @@ curi = rc.load("curi", scale="demo", edition="release")
 print(curi.gap(["boolean"]).table("mAP").markdown())
 """
 
+from importlib import import_module
 from typing import Any
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "load", "names"]
+_HOMES = {
+    "load": "api",
+    "names": "api",
+    "check": "api",
+    "bench": "api",
+    "Scale": "benchmarks.curi.study",
+    "Edition": "benchmarks.curi.edition",
+    "Kind": "benchmarks.curi.language",
+    "Lot": "benchmarks.curi.language",
+    "Attribute": "world.vocabulary",
+    "Vocabulary": "world.vocabulary",
+    "Uniform": "world.distribution",
+    "Where": "language.query",
+    "uses": "language.query",
+}
+__all__ = ["__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
-    """The verbs of `recombine.api`, imported when they are first used."""
-    if name in ("load", "names"):
-        from recombine import api
-
-        return getattr(api, name)
-    raise AttributeError(f"module 'recombine' has no attribute '{name}'")
+    """The shop window: each name is imported when it is first used."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'recombine' has no attribute '{name}'")
+    return getattr(import_module(f"recombine.{_HOMES[name]}"), name)

@@ -26,10 +26,12 @@ from recombine.benchmarks.curi.edition import edition as edition_named
 from recombine.benchmarks.curi.language import Lot
 from recombine.benchmarks.curi.space import read_concepts
 from recombine.benchmarks.curi.speed import Speed, speeds
+from recombine.benchmarks.curi.spelling import Speller
 from recombine.benchmarks.curi.splits import where_word
 from recombine.benchmarks.curi.study import PARTS, Part, Scale, Setup, Study
 from recombine.benchmarks.curi.study import scale as scale_named
 from recombine.benchmarks.laws import LAWS, LawBroken
+from recombine.language.expr import Expr
 from recombine.language.query import Where, parse_where
 from recombine.report import curi as pages
 from recombine.report.episode import EpisodeView
@@ -73,7 +75,7 @@ class Curi:
         seed: int = 0,
         *,
         workers: int = 1,
-        concepts: str | Path | None = None,
+        concepts: str | Path | Sequence[str] | None = None,
         lot: Lot | None = None,
         world: World | None = None,
         hold_out: Mapping[str, str | Where] | None = None,
@@ -96,12 +98,14 @@ class Curi:
             seed=seed,
             lot=lot,
             world=world,
-            concepts=read_concepts(Path(concepts), lot) if concepts is not None else None,
+            concepts=None if concepts is None else _own_concepts(concepts, lot),
             strict=strict,
         )
         self.engine = engine(workers, progress)
         self.study = Study(setup, store or Store.default(), self.engine)
         for name, where in (hold_out or {}).items():
+            if name in self.study.splits:
+                raise UserError(f"there is a split '{name}' already; choose another name for your own")
             self.study.splits[name] = own_split(name, where, lot)
 
     def close(self) -> None:
@@ -166,14 +170,17 @@ class Curi:
         if out.suffix == ".md":
             pages.markdown_report(self.study, hard, easy, out, clock.table(time.monotonic() - start))
             return out
-        wanted = [split for split in ("boolean", "counting", "binding-color") if split in self.study.splits]
+        wanted = [split for split in ("boolean", "counting", "binding-color") if split in hard.gaps] or list(hard.gaps)[
+            :1
+        ]
         examples = [self.show(split, number) for number, split in enumerate(wanted, 7)]
         text = pages.html_report(self.study, hard, easy, examples)
         write_atomically(out, lambda draft: draft.write_text(text, encoding="utf-8"))
         return out
 
     def _splits(self, splits: Sequence[str]) -> Sequence[str]:
-        return [self.study.split(split).name for split in splits] or list(self.study.splits)
+        """These splits, or all whose sides are not empty."""
+        return [self.study.split(split).name for split in splits] or self.study.usable_splits()
 
     def _room(self, splits: int, parts: Sequence[Part] = ("test",), kinds: int = 1) -> None:
         """Refuse before anything is written if the disk is too small."""
@@ -233,6 +240,13 @@ def _duration(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds / 1e-9:.3g} ns"
+
+
+def _own_concepts(concepts: str | Path | Sequence[str], lot: Lot) -> tuple[Expr, ...]:
+    """From a file, or from a list of texts."""
+    if isinstance(concepts, str | Path):
+        return read_concepts(Path(concepts), lot)
+    return tuple(dict.fromkeys(map(Speller(lot).read, concepts)))
 
 
 def own_split(name: str, where: str | Where, lot: Lot) -> Split:

@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -49,6 +49,7 @@ HoldOut = Annotated[
     ),
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Leave out test concepts with a synonym on the training side.")]
+Whole = Annotated[bool, typer.Option("--whole-language", help="Every concept of the language, not those of 2M draws.")]
 Episodes = Annotated[
     int | None, typer.Option("--episodes", help="Test episodes per split, in place of the scale's.", min=1)
 ]
@@ -74,6 +75,7 @@ def list_(
     workers: Workers = CORES,
     concepts: Concepts = None,
     hold_out: HoldOut = None,
+    strict: Strict = False,
     as_json: Json = False,
 ) -> None:
     """The benchmarks, or the splits of one with how many concepts each side has."""
@@ -81,7 +83,9 @@ def list_(
         rows = tuple((b.name, len(b.splits), b.about, b.paper) for b in map(benchmarks.get, benchmarks.names()))
         columns = (Column("benchmark"), Column("splits", "right"), Column("what"), Column("paper"))
         return _print(Table("Benchmarks", columns, rows), as_json)
-    with _loaded(benchmark, scale, edition, seed, workers, concepts=concepts, hold_out=hold_out) as loaded:
+    with _loaded(
+        benchmark, scale, edition, seed, workers, concepts=concepts, hold_out=hold_out, strict=strict
+    ) as loaded:
         table = loaded.list()
     return _print(table, as_json)
 
@@ -98,6 +102,7 @@ def show(
     workers: Workers = CORES,
     concepts: Concepts = None,
     hold_out: HoldOut = None,
+    strict: Strict = False,
     out: Annotated[
         Path | None, typer.Option("--out", help="Also write a self-contained page (.html) or a picture (.svg).")
     ] = None,
@@ -110,7 +115,9 @@ def show(
         raise UserError(
             f"'{what}' names no split; write for example {benchmark}/{next(iter(benchmarks.get(benchmark).splits))}"
         )
-    with _loaded(benchmark, scale, edition, seed, workers, concepts=concepts, hold_out=hold_out) as loaded:
+    with _loaded(
+        benchmark, scale, edition, seed, workers, concepts=concepts, hold_out=hold_out, strict=strict
+    ) as loaded:
         view = loaded.show(split, episode, negatives, part)
     if as_json:
         print(json.dumps(asdict(view), indent=1))
@@ -135,6 +142,7 @@ def make(
     concepts: Concepts = None,
     hold_out: HoldOut = None,
     strict: Strict = False,
+    whole_language: Whole = False,
     as_json: Json = False,
 ) -> None:
     """Make the data: scenes, concepts, and training, validation and test episodes. Goes on where it was stopped."""
@@ -160,12 +168,19 @@ def gap(
     concepts: Concepts = None,
     hold_out: HoldOut = None,
     strict: Strict = False,
+    whole_language: Whole = False,
     episodes: Episodes = None,
     out: Annotated[Path | None, typer.Option("--out", help="Write the records as JSON to this file.")] = None,
     as_json: Json = False,
 ) -> None:
     """The compositionality gap: strong minus weak oracle, with the published values beside ours."""
-    options: dict[str, Any] = {"concepts": concepts, "hold_out": hold_out, "strict": strict, "episodes": episodes}
+    options: dict[str, Any] = {
+        "concepts": concepts,
+        "hold_out": hold_out,
+        "strict": strict,
+        "episodes": episodes,
+        "whole_language": whole_language,
+    }
     with _loaded(benchmark, scale, edition, seed, workers, **options) as loaded:
         found = loaded.gap(splits or (), negatives)
     text = json.dumps(found.json(), indent=1)
@@ -174,8 +189,8 @@ def gap(
     if as_json:
         print(text)
     else:
-        for metric in ("mAP", "accuracy"):
-            out_console.print(found.table(metric).rich())
+        out_console.print(replace(found.brief("mAP"), note="").rich())
+        out_console.print(found.brief("accuracy").rich())
 
 
 @app.command(epilog="Example: [b]recombine report curi --scale demo --out report.html[/b]")
@@ -191,6 +206,7 @@ def report(
     concepts: Concepts = None,
     hold_out: HoldOut = None,
     strict: Strict = False,
+    whole_language: Whole = False,
     episodes: Episodes = None,
     complete: Annotated[
         bool, typer.Option("--complete", help="Also make all training and validation episodes.")
@@ -198,7 +214,13 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Everything about a benchmark as one self-contained page: gaps, episodes, concepts, splits."""
-    options: dict[str, Any] = {"concepts": concepts, "hold_out": hold_out, "strict": strict, "episodes": episodes}
+    options: dict[str, Any] = {
+        "concepts": concepts,
+        "hold_out": hold_out,
+        "strict": strict,
+        "episodes": episodes,
+        "whole_language": whole_language,
+    }
     with _loaded(benchmark, scale, edition, seed, workers, **options) as loaded:
         file = loaded.report(out, complete=complete)
     if as_json:
@@ -295,7 +317,7 @@ def main() -> None:
         say = getattr(error, "format_message", None)
         if say is None:
             raise
-        code = _fail(say())
+        code = _fail(say()) if say() else 0
     if code == INTERRUPTED:
         note_console.print("Stopped; the same command goes on from here.")
     sys.exit(code or 0)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from recombine import benchmarks, cli
+from recombine.benchmarks import laws
 from recombine.benchmarks.curi import study
 from recombine.benchmarks.curi.study import SCALES, Scale
 
@@ -60,8 +61,8 @@ def test_list_names_every_benchmark(run: Callable[..., Ran]) -> None:
 def test_list_of_a_benchmark_counts_the_sides(run: Callable[..., Ran]) -> None:
     rows = {row["split"]: row for row in json.loads(run("list", "curi", *TINY, "--json").out)}
     assert len(rows) == 9
-    assert rows["Instance IID"]["train"] == rows["Instance IID"]["test"]
-    assert rows["Boolean"]["train"] + rows["Boolean"]["test"] == rows["Instance IID"]["train"]
+    assert rows["instance-iid"]["train"] == rows["instance-iid"]["test"]
+    assert rows["boolean"]["train"] + rows["boolean"]["test"] == rows["instance-iid"]["train"]
 
 
 def test_gap_prints_the_same_numbers_for_people_and_machines(run: Callable[..., Ran], tmp_path: Path) -> None:
@@ -99,6 +100,32 @@ def test_report_as_markdown_has_its_figures_beside_it(run: Callable[..., Ran], t
     text = (tmp_path / "curi.md").read_text()
     drawn = {f"curi/{file.name}" for file in (tmp_path / "curi").iterdir()}
     assert drawn and all(f"]({name})" in text for name in drawn)
+
+
+def test_check_fails_when_a_law_is_broken(run: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise laws.LawBroken("on purpose")
+
+    monkeypatch.setitem(laws.LAWS, "nothing is ever broken", broken)
+    ran = run("check", "curi", "--json")
+    assert ran.code == 1
+    assert json.loads(ran.out)[-1]["verdict"] == "broken: on purpose"
+
+
+def test_concepts_of_ones_own_need_not_fill_every_split(run: Callable[..., Ran], tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("all(color?(S), blue)\nany(shape?(S), cube)\nall(color?(S), red)\n")
+    rows = {
+        row["split"]: row
+        for row in json.loads(run("list", "curi", "--concepts", str(tmp_path / "mine.txt"), *TINY, "--json").out)
+    }
+    assert rows["binding-color"]["test"] == 0
+    assert rows["instance-iid"]["test"] == 3
+
+
+def test_a_split_of_ones_own_may_not_take_a_name(run: Callable[..., Ran]) -> None:
+    ran = run("gap", "curi", "--hold-out", "boolean=green", *TINY)
+    assert ran.code == 2
+    assert "a split 'boolean' already" in ran.err
 
 
 def test_check_holds(run: Callable[..., Ran]) -> None:

@@ -9,11 +9,12 @@ import numpy as np
 
 from recombine import __version__
 from recombine.benchmarks.curi.english import english
+from recombine.benchmarks.curi.language import CURI_LOT
 from recombine.benchmarks.curi.published import EASY_GAP_DROP, FIGURE, RECOMPUTED
 from recombine.benchmarks.curi.spelling import infix, postfix
 from recombine.benchmarks.curi.study import Part, Study
 from recombine.metrics.gap import Gap
-from recombine.metrics.intervals import bootstrap
+from recombine.metrics.intervals import Interval, bootstrap
 from recombine.render.schematic import draw, phrases
 from recombine.report.episode import EpisodeView, HypothesisView, SceneView, Totals
 from recombine.report.figures import Bar, GapRow, bars, gap_chart, histogram, stand_alone
@@ -115,7 +116,8 @@ class GapReport:
 
     def comparable(self) -> bool:
         """Whether the published figures speak of the same thing."""
-        return self.negatives == "hard" and self.study.setup.world is None
+        setup = self.study.setup
+        return self.negatives == "hard" and setup.world is None and setup.lot == CURI_LOT
 
     def published(self, metric: str, split: str) -> tuple[float | None, float | None]:
         return FIGURE[metric].get(split, (None, None)) if self.comparable() else (None, None)
@@ -134,6 +136,17 @@ class GapReport:
             columns += [Column("recomputed", "right")]
         rows = tuple(self._row(metric, split, found[metric]) for split, found in self.gaps.items())
         return Table(f"{METRICS[metric]}, {self.negatives} negatives", tuple(columns), rows, self.note())
+
+    def brief(self, metric: str) -> Table:
+        """The same for a terminal of 80 columns."""
+        rows = []
+        for split, found in self.gaps.items():
+            values = (found[metric].strong, found[metric].weak, found[metric].gap)
+            paper = self.published(metric, split)
+            known = f"{paper[0]} / {paper[1]}" if None not in paper else None
+            rows.append((self.study.split(split).title, *map(_plus_minus, values), known))
+        columns = (Column("split"), *(Column(name, "right") for name in ("strong", "weak", "gap", "paper")))
+        return Table(f"{METRICS[metric]}, {self.negatives} negatives", columns, tuple(rows), self.note())
 
     def _row(self, metric: str, split: str, found: Gap) -> tuple:
         ours: tuple = (found.strong, found.weak, found.gap, found.episodes)
@@ -156,7 +169,12 @@ class GapReport:
                 " Paper: read off the published figure, whose numbers come from the released code (edition release); "
                 "recomputed: published concepts on simulated scenes, 400 episodes (strong / weak)."
             )
-        if s.scale.name != "paper":
+        if self.comparable() and s.concepts is not None:
+            text += " The paper's columns speak of the published concepts, not of your list."
+        empty = [name for name in self.study.splits if name not in self.study.usable_splits()]
+        if empty:
+            text += f" Left out, because one side is empty: {', '.join(empty)}."
+        if s.world is None and s.scale.name != "paper":
             text += " This is a reduced run: fewer scenes and episodes than in the paper."
         return text
 
@@ -174,6 +192,11 @@ class GapReport:
     def json(self) -> list[dict[str, object]]:
         """One flat record per split and metric."""
         return [_record(self, found) for by_metric in self.gaps.values() for found in by_metric.values()]
+
+
+def _plus_minus(value: Interval) -> str:
+    """A value with half the width of its interval."""
+    return f"{value.value:.1f} ± {(value.high - value.low) / 2:.1f}"
 
 
 def _record(report: GapReport, found: Gap) -> dict[str, object]:
@@ -207,11 +230,12 @@ def gap_report(study: Study, splits: Sequence[str], negatives: Negatives) -> Gap
 def split_table(study: Study) -> Table:
     """How many concepts are on which side, and how many of them leak."""
     space, rows = study.space, []
+    usable = study.usable_splits()
     for split in study.splits.values():
-        found = study.sides(split.name)
+        found = study.sides(split.name) if split.name in usable else study.count_sides(split.name)
         leaking = int(leaks(found, space.sense).sum()) if split.train is not split.test or split.shuffled else None
         counts = (int(found.train.sum()), int(found.validation.sum()), int(found.test.sum()), int(found.dropped.sum()))
-        rows.append((split.title, *counts, leaking, split.about))
+        rows.append((split.name, *counts, leaking, split.about))
     columns = ("split", "train", "validation", "test", "dropped", "leaking")
     return Table(
         "Splits",
@@ -346,8 +370,8 @@ def figures(study: Study, hard: GapReport, easy: GapReport | None) -> list[Figur
 INTRO = (
     "An ideal learner sees 25 labelled scenes and must say of others whether the hidden concept holds there. The "
     "strong oracle weighs every concept of the language; the weak oracle knows only the concepts it was trained on. "
-    "What the second loses against the first is the compositionality gap: how much of the task cannot be solved without "
-    "recombining known parts."
+    "What the second loses against the first is the compositionality gap: how much of the task cannot be solved "
+    "without recombining known parts."
 )
 
 

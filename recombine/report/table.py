@@ -85,7 +85,7 @@ class Table:
         """For the terminal."""
         table = RichTable(title=Text(self.title), caption=Text(self.note) if self.note else None)
         for column in self.columns:
-            table.add_column(Text(column.name), justify=column.align)
+            table.add_column(Text(column.name), justify=column.align, overflow="fold")
         for row in self.texts():
             table.add_row(*map(Text, row))
         return table

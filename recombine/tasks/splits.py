@@ -55,8 +55,17 @@ def at_random(name: str, title: str, about: str) -> Split:
 
 
 def sides(split: Split, concepts: Sequence[Expr], sense: np.ndarray, key: Key) -> Sides:
+    """Decide every concept's side; no side is empty."""
+    return filled(split, deal(split, concepts, sense, key))
+
+
+def deal(split: Split, concepts: Sequence[Expr], sense: np.ndarray, key: Key) -> Sides:
     """Decide every concept's side."""
-    found = _deal(sense, key) if split.shuffled else _ask(split, concepts)
+    return _shuffle(sense, key) if split.shuffled else _ask(split, concepts)
+
+
+def filled(split: Split, found: Sides) -> Sides:
+    """The same sides, or an error where one is empty."""
     for side in ("train", "test"):
         if not getattr(found, side).any():
             raise UserError(
@@ -71,7 +80,7 @@ def _ask(split: Split, concepts: Sequence[Expr]) -> Sides:
     return Sides(train, test, test)
 
 
-def _deal(sense: np.ndarray, key: Key) -> Sides:
+def _shuffle(sense: np.ndarray, key: Key) -> Sides:
     size = np.bincount(sense)
     order = key.rng().permutation(len(size))
     place = np.empty(len(size))

@@ -20,7 +20,7 @@ from recombine.store.key import Key
 from recombine.world.camera import Camera
 from recombine.world.distribution import draw_codes, draw_counts, places_taken, well_formed
 from recombine.world.scenes import ABSENT, Scenes
-from recombine.world.visibility import KINDS, NOTHING, visible_pixels
+from recombine.world.visibility import KINDS, NOTHING, all_visible, visible_pixels
 from recombine.world.vocabulary import Attribute, Vocabulary
 
 RIGHT = (0.6563112736, 0.7544902563)
@@ -173,8 +173,7 @@ class Placement:
 
     def _seen(self, kind: np.ndarray, body: np.ndarray, camera: np.ndarray) -> np.ndarray:
         """Which scenes show enough of every object, bool[n]."""
-        pixels = visible_pixels(kind, body, self.camera, camera, self.min_pixels)
-        return ((pixels >= self.min_pixels) | (kind == NOTHING)).all(axis=1)
+        return all_visible(kind, body, self.camera, camera, self.min_pixels)
 
     def _solids(self, scenes: Scenes) -> tuple[np.ndarray, np.ndarray]:
         """The kind and body of every object, as visibility wants them."""

@@ -70,6 +70,25 @@ def visible_pixels(
     return _count_all(kind.astype(np.int64), body.astype(np.float64), camera.view(jitter), lens_of(camera), enough)
 
 
+def all_visible(kind: np.ndarray, body: np.ndarray, camera: Camera, jitter: np.ndarray, enough: int) -> np.ndarray:
+    """Which scenes show at least `enough` pixels of every object, bool[n]."""
+    return _all_visible(kind.astype(np.int64), body.astype(np.float64), camera.view(jitter), lens_of(camera), enough)
+
+
+@njit(cache=True, error_model="numpy")
+def _all_visible(kind: np.ndarray, body: np.ndarray, views: np.ndarray, lens: Lens, enough: int) -> np.ndarray:
+    fine = np.ones(len(kind), np.bool_)
+    covered = np.zeros(lens.width, np.bool_)
+    for scene in range(len(kind)):
+        taken = np.flatnonzero(kind[scene] != NOTHING)
+        solids = [_look(int(i), kind[scene, i], body[scene, i], views[scene], lens) for i in taken]
+        for place in range(len(taken)):
+            if _count(solids, place, lens, enough, covered) < enough:
+                fine[scene] = False
+                break
+    return fine
+
+
 @njit(cache=True, error_model="numpy")
 def _count_all(kind: np.ndarray, body: np.ndarray, views: np.ndarray, lens: Lens, enough: int) -> np.ndarray:
     counts = np.zeros(kind.shape, np.int64)
@@ -123,16 +142,46 @@ def _span(offset: float, depth: float, radius: float, focal: float, size: int) -
 def _count(solids: list[Solid], i: int, lens: Lens, enough: int, covered: np.ndarray) -> int:
     """The visible pixels of solid i, rows nearest to its middle first; stops as soon as there are enough."""
     solid = solids[i]
-    rivals = [solids[j] for j in range(len(solids)) if j != i and _may_hide(solids[j], solid)]
+    rivals = [j for j in range(len(solids)) if j != i and _may_hide(solids[j], solid)]
+    if enough < ALL:
+        found = _surely(solids, i, rivals, lens, enough)
+        if found >= enough:
+            return found
     top, bottom = solid.rows
     found = 0
     for step in range(bottom - top):
-        offset = (step + 1) // 2
-        row = (top + bottom) // 2 + (offset if step % 2 == 0 else -offset)
+        row = _row(solid, step)
         start, stop = _run(solid, row, lens)
         found += stop - start
         if len(rivals):
-            found -= _hidden(solid, rivals, row, start, stop, lens, covered)
+            found -= _hidden(solid, solids, rivals, row, start, stop, lens, covered)
+        if found >= enough:
+            break
+    return found
+
+
+@njit(cache=True, error_model="numpy", inline="always")
+def _row(solid: Solid, step: int) -> int:
+    """The rows of a solid's box, those nearest to its middle first."""
+    offset = (step + 1) // 2
+    return (solid.rows[0] + solid.rows[1]) // 2 + (offset if step % 2 == 0 else -offset)
+
+
+@njit(cache=True, error_model="numpy")
+def _surely(solids: list[Solid], i: int, rivals: list[int], lens: Lens, enough: int) -> int:
+    """Pixels that solid i shows at least: those of the ball within it, less the boxes of its rivals."""
+    solid = solids[i]
+    left, right = solid.columns
+    found = 0
+    for step in range(solid.rows[1] - solid.rows[0]):
+        row = _row(solid, step)
+        start, stop = _run_of_ball(solid, _slope_of_row(row, lens), lens)
+        start, stop = max(start, left), min(stop, right)
+        free = stop - start
+        for j in rivals:
+            if solids[j].rows[0] <= row < solids[j].rows[1]:
+                free -= max(0, min(stop, solids[j].columns[1]) - max(start, solids[j].columns[0]))
+        found += max(0, free)
         if found >= enough:
             break
     return found
@@ -193,11 +242,21 @@ def _run_of_ball(solid: Solid, v: float, lens: Lens) -> tuple[int, int]:
 
 
 @njit(cache=True, error_model="numpy")
-def _hidden(solid: Solid, rivals: list[Solid], row: int, start: int, stop: int, lens: Lens, covered: np.ndarray) -> int:
+def _hidden(
+    solid: Solid,
+    solids: list[Solid],
+    rivals: list[int],
+    row: int,
+    start: int,
+    stop: int,
+    lens: Lens,
+    covered: np.ndarray,
+) -> int:
     """How many pixels of this run of a solid its rivals hide; `covered` is all False before and after."""
     v = _slope_of_row(row, lens)
     hidden = 0
-    for other in rivals:
+    for j in rivals:
+        other = solids[j]
         if not (other.rows[0] <= row < other.rows[1] and _meet(other.columns, (start, stop))):
             continue
         first, last = _run(other, row, lens)

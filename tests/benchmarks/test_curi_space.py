@@ -148,7 +148,7 @@ def test_a_file_without_concepts_is_refused(tmp_path: Path, name: str, content: 
 def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
     (tmp_path / "image.txt").write_bytes(b"\x89PNG\xff\xfe")
     for name in ("missing.txt", "image.txt", "."):
-        with pytest.raises(UserError, match="cannot be read .*; give a text or JSON file of concepts"):
+        with pytest.raises(UserError, match=r"cannot be read .*; give a text or JSON file of concepts"):
             read_concepts(tmp_path / name, Lot())
 
 

@@ -127,7 +127,8 @@ def test_the_lists_of_pairs_are_the_published_ones() -> None:
         "6blue 2cyan 4brown 7green 5cyan"
     )
     assert [number + color for number, color in EXTRINSIC] == published.split()
-    assert [n + c for n, c in COUNTING] == "3red 3brown 3yellow 1yellow 2blue 2cyan 3green 1cyan".split()
+    counted = "3red 3brown 3yellow 1yellow 2blue 2cyan 3green 1cyan"
+    assert [number + color for number, color in COUNTING] == counted.split()
 
 
 @pytest.mark.parametrize(
@@ -156,5 +157,5 @@ def test_a_users_predicate_says_itself() -> None:
 
 @pytest.mark.parametrize("word", ["gren", "length=10", "length>", "length>ten"])
 def test_an_unknown_word_of_a_predicate_is_refused(word: str) -> None:
-    with pytest.raises(UserError, match="is not a word of the language; use .* or length>N"):
+    with pytest.raises(UserError, match=r"is not a word of the language; use .* or length>N"):
         parse_where(word, where_word(Lot()))

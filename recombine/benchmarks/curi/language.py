@@ -12,6 +12,8 @@ from recombine.benchmarks.curi.world import CURI_VOCABULARY
 from recombine.language.expr import Expr, Signature, Symbol, subterms
 from recombine.language.grammar import Grammar, Rule
 from recombine.language.query import words
+from recombine.store.errors import UserError
+from recombine.world.vocabulary import Vocabulary
 
 COLORS = CURI_VOCABULARY["color"].values
 
@@ -132,6 +134,19 @@ class Lot:
 
 
 CURI_LOT = Lot()
+
+
+def check_language(lot: Lot, vocabulary: Vocabulary) -> None:
+    """Refuse a language that speaks of what its world does not have."""
+    for kind in lot.kinds:
+        for name in kind.attributes:
+            attribute = vocabulary[name]
+            for constant_ in kind.constants:
+                attribute.code(constant_)
+            if kind.greater and not attribute.ordered:
+                raise UserError(
+                    f"'{name}' has no order, so the kind '{kind.name}' cannot use >; set greater=0 or ordered=True"
+                )
 
 
 def _rules_of(kind: Kind, counts: float) -> list[Rule]:

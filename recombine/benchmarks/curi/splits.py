@@ -71,13 +71,16 @@ def curi_splits(edition: Edition) -> dict[str, Split]:
     return {split.name: split for split in found}
 
 
+PLUMBING = {"const", "function", "of", "each", "holds", "number"}
+"""Families that every concept has, or that nobody asks for."""
 _COMPARE = {">": operator.gt, "<": operator.lt, ">=": operator.ge, "<=": operator.le}
 _LENGTH = re.compile(r"length(>=|<=|>|<)(\d+)$")
 
 
 def where_word(lot: Lot) -> Callable[[str], Where]:
     """What a bare word means in a user's predicate: a word of the language, or `length>10`."""
-    known = {word for symbol in lot.signature().values() for word in (symbol.family, *symbol.index)}
+    symbols = lot.signature().values()
+    known = {word for symbol in symbols for word in (symbol.family, *symbol.index)} - PLUMBING
 
     def meaning(word: str) -> Where:
         match = _LENGTH.match(word)

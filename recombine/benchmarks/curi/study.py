@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from recombine.benchmarks.curi.edition import PAPER, Edition
-from recombine.benchmarks.curi.language import CURI_LOT, Lot
+from recombine.benchmarks.curi.language import CURI_LOT, Lot, check_language
 from recombine.benchmarks.curi.meaning import Exact
 from recombine.benchmarks.curi.space import Space, candidates, interesting, log_probability, to_table
 from recombine.benchmarks.curi.spelling import Speller
@@ -34,7 +34,7 @@ from recombine.store.key import Key
 from recombine.store.recipe import Recipe
 from recombine.store.store import Store, read_table, write_table
 from recombine.tasks.episodes import Episodes, Negatives, Shape, draw_episodes, scenes_at
-from recombine.tasks.splits import Sides, Split, sides, without_leaks
+from recombine.tasks.splits import Sides, Split, deal, filled, without_leaks
 from recombine.world.columns import from_table
 from recombine.world.columns import to_table as scenes_to_table
 from recombine.world.distribution import World
@@ -149,6 +149,7 @@ class Study:
         self.engine = engine or InProcess()
         self.key = Key(setup.seed) / "curi"
         self.world: World = setup.world or CuriWorld(first_bin=setup.edition.first_bin)
+        check_language(setup.lot, self.world.vocabulary)
         self.splits: dict[str, Split] = curi_splits(setup.edition)
         if setup.lot != CURI_LOT:
             self.splits = {name: self.splits[name] for name in ANY_LANGUAGE}
@@ -225,6 +226,7 @@ class Study:
                 raise UserError("no concept is true on enough scenes and on few enough; use a larger --scale")
         kept = Census(counted.count[keep], counted.extension[keep])
         table = read_table(file).filter(pa.array(keep))
+        table = table.add_column(0, "concept_id", pa.array(np.arange(len(table), dtype=np.int32)))
         table = table.append_column("scenes", pa.array(kept.count))
         table = table.append_column("share", pa.array(kept.count / self.setup.scale.scenes))
         table = table.append_column("sense", pa.array(senses(kept.extension)[0]))
@@ -265,6 +267,16 @@ class Study:
             raise UserError(f"CURI has no split '{name}'; choose one of {', '.join(self.splits)}")
         return self.splits[name]
 
+    def usable_splits(self) -> list[str]:
+        """The splits with concepts on both sides; with concepts of one's own that may not be all."""
+        return [
+            name for name in self.splits if self.count_sides(name).train.any() and self.count_sides(name).test.any()
+        ]
+
+    def count_sides(self, name: str) -> Sides:
+        """The sides of every concept as the split says, empty or not."""
+        return deal(self.split(name), self.space.concepts, self.space.sense, self.key / "sides" / name)
+
     def sides(self, name: str) -> Sides:
         """The sides of every concept."""
         if name not in self._sides:
@@ -272,7 +284,7 @@ class Study:
         return self._sides[name]
 
     def _find_sides(self, name: str) -> Sides:
-        found = sides(self.split(name), self.space.concepts, self.space.sense, self.key / "sides" / name)
+        found = filled(self.split(name), self.count_sides(name))
         if not self.setup.strict or self.split(name).train is self.split(name).test:
             return found
         clean = without_leaks(found, self.space.sense)

@@ -1,0 +1,127 @@
+"""The laws hold for every benchmark folder, and each law catches a benchmark that breaks it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from recombine import benchmarks
+from recombine.benchmarks import Benchmark
+from recombine.benchmarks.laws import LAWS, LawBroken
+from recombine.language.query import anything
+from recombine.store.errors import UserError
+from recombine.store.key import Key
+from recombine.world.scenes import Scenes
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("name", benchmarks.names())
+def test_the_law_holds(name: str, law: str) -> None:
+    LAWS[law](benchmarks.get(name), Key(1))
+
+
+def speechless(benchmark: Benchmark) -> Benchmark:
+    """A meaning without methods."""
+    return replace(benchmark, meaning=lambda scenes: SimpleNamespace())
+
+
+def plain_and_speechless(benchmark: Benchmark) -> Benchmark:
+    """A plain meaning without methods."""
+    return replace(benchmark, reference=lambda scenes, scene: SimpleNamespace())
+
+
+def of_other_scenes(benchmark: Benchmark) -> Benchmark:
+    """A fast meaning that looks at the scenes in another order."""
+    return replace(benchmark, meaning=lambda scenes: benchmark.meaning(scenes[::-1]))
+
+
+def of_another_scene(benchmark: Benchmark) -> Benchmark:
+    """A plain meaning that looks at the first scene always."""
+    return replace(benchmark, reference=lambda scenes, scene: benchmark.reference(scenes, 0))
+
+
+def forgetful_reader(benchmark: Benchmark) -> Benchmark:
+    """A spelling that reads one concept whatever is written."""
+    one = benchmark.concepts(1, Key(0))[0]
+    return replace(benchmark, spellings={name: (write, lambda text: one) for name, (write, _) in spelled(benchmark)})
+
+
+def spelled(benchmark: Benchmark) -> list:
+    return list(benchmark.spellings.items())
+
+
+class Changed:
+    """A world with another `sample` or `contains`."""
+
+    def __init__(self, benchmark: Benchmark, **other: Callable) -> None:
+        self.vocabulary, self.high = benchmark.world.vocabulary, benchmark.world.high
+        self.sample: Callable[[int, Key], Scenes] = other.get("sample", benchmark.world.sample)
+        self.contains: Callable[[Scenes], np.ndarray] = other.get("contains", benchmark.world.contains)
+
+
+def one_key_for_all(benchmark: Benchmark) -> Benchmark:
+    sample = benchmark.world.sample
+    return replace(benchmark, world=Changed(benchmark, sample=lambda n, key: sample(n, Key(0))))
+
+
+def another_key_each_time(benchmark: Benchmark) -> Benchmark:
+    sample, keys = benchmark.world.sample, iter(range(1_000))
+    return replace(benchmark, world=Changed(benchmark, sample=lambda n, key: sample(n, Key(next(keys)))))
+
+
+def disowned(benchmark: Benchmark) -> Benchmark:
+    contains = lambda scenes: np.arange(len(scenes)) > 0  # noqa: E731
+    return replace(benchmark, world=Changed(benchmark, contains=contains))
+
+
+def trained_on_everything(benchmark: Benchmark) -> Benchmark:
+    return replace(benchmark, splits={name: replace(split, train=anything) for name, split in benchmark.splits.items()})
+
+
+BREAKERS = {
+    "every symbol has a meaning": (speechless, plain_and_speechless),
+    "reading what is written gives it back": (forgetful_reader,),
+    "the fast meaning equals the plain one": (of_other_scenes, of_another_scene),
+    "the same key gives the same scenes": (one_key_for_all, another_key_each_time),
+    "worlds contain what they make": (disowned,),
+    "held out concepts are held out": (trained_on_everything,),
+}
+
+
+@pytest.mark.parametrize(("law", "broken"), [(law, broken) for law, several in BREAKERS.items() for broken in several])
+@pytest.mark.parametrize("name", benchmarks.names())
+def test_a_benchmark_that_breaks_the_law_is_caught(name: str, law: str, broken: Callable) -> None:
+    with pytest.raises(LawBroken):
+        LAWS[law](broken(benchmarks.get(name)), Key(1))
+
+
+def test_every_law_has_a_benchmark_that_breaks_it() -> None:
+    assert BREAKERS.keys() == LAWS.keys()
+
+
+@pytest.mark.parametrize("name", benchmarks.names())
+def test_a_folder_says_what_the_paper_says_and_what_we_do(name: str) -> None:
+    readme = Path(benchmarks.__file__).parent / name / "README.md"
+    assert readme.exists(), f"write {readme}"
+    text = readme.read_text().lower()
+    assert all(heading in text for heading in ("paper", "we do", "differs")), "a table: paper says / we do / differs"
+
+
+@pytest.mark.parametrize("name", benchmarks.names())
+def test_a_benchmark_introduces_itself(name: str) -> None:
+    found = benchmarks.get(name)
+    assert found.name.replace("-", "_") == name
+    assert found.title
+    assert found.about
+    assert found.paper
+    assert found.splits.keys() == {split.name for split in found.splits.values()}
+
+
+def test_a_dash_is_as_good_as_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert benchmarks.get("curi").name == "curi"
+    monkeypatch.setattr(benchmarks, "names", lambda: ["concept_world", "curi"])
+    with pytest.raises(UserError, match="there is no benchmark 'clever'; choose one of concept-world, curi"):
+        benchmarks.get("clever")

@@ -1,0 +1,105 @@
+"""Imports point left only."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import recombine
+
+ROOMS = ("store", "world", "language", "semantics", "render", "tasks", "metrics", "solvers", "benchmarks", "report")
+LAYERS = (*ROOMS, "api", "cli")
+SAY_THE_VERSION = ("report", "api", "cli")
+ROOT = Path(recombine.__file__).parent
+MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")  # it opens `api` on demand
+
+
+def layer(module: str) -> str | None:
+    """The layer of a dotted name; None for what is not ours, 'recombine' for the package itself."""
+    parts = module.split(".")
+    if parts[0] != "recombine":
+        return None
+    return parts[1] if len(parts) > 1 else "recombine"
+
+
+def imported(source: str, package: str) -> Iterator[tuple[int, str]]:
+    """The line and dotted name of every import, wherever it stands."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            if layer(module) == "recombine":  # `from recombine import api` speaks of recombine.api
+                yield from ((node.lineno, f"{module}.{alias.name}") for alias in node.names)
+            else:
+                yield node.lineno, module
+
+
+def pointing_right(source: str, package: str, here: str) -> list[str]:
+    """The imports of a module in layer `here` that do not point left."""
+    wrong = []
+    for line, module in imported(source, package):
+        there = layer(module)
+        if there is None or there == here or (module == "recombine.__version__" and here in SAY_THE_VERSION):
+            continue
+        if there not in LAYERS or LAYERS.index(there) > LAYERS.index(here):
+            wrong.append(f"line {line}: {here} imports {module}")
+    return wrong
+
+
+def test_every_module_is_in_a_layer() -> None:
+    assert len(MODULES) > 30
+    assert {path.relative_to(ROOT).parts[0].removesuffix(".py") for path in MODULES} == set(LAYERS)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_left(path: Path) -> None:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    package = ".".join(["recombine", *parts[:-1]])
+    assert not pointing_right(path.read_text(), package, parts[0])
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from recombine.solvers.oracle import Oracle",
+        "from recombine.solvers import oracle",
+        "import recombine.solvers.oracle",
+        "import numpy, recombine.report",
+        "from recombine import solvers",
+        "from recombine import __version__",
+        "from recombine import api as anything",
+        "import recombine",
+        "from ..solvers import oracle",
+        "from .. import solvers",
+        "def later():\n    from recombine.cli import main",
+        "if TYPE_CHECKING:\n    from recombine.solvers.oracle import Oracle",
+    ],
+)
+def test_an_import_that_points_right_is_found(source: str) -> None:
+    assert pointing_right(source, "recombine.tasks", "tasks")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import numpy as np",
+        "from recombine.store.key import Key",
+        "from recombine.tasks.splits import Split",
+        "from recombine import world",
+        "from . import splits",
+        "from .splits import Split",
+        "from ..world.scenes import Scenes",
+        "from recombinex.solvers import oracle",
+    ],
+)
+def test_an_import_that_points_left_is_fine(source: str) -> None:
+    assert not pointing_right(source, "recombine.tasks", "tasks")
+
+
+def test_those_who_speak_to_people_may_know_the_version() -> None:
+    for here in SAY_THE_VERSION:
+        assert not pointing_right("from recombine import __version__", "recombine.report", here)
+    assert pointing_right("from recombine import __version__", "recombine.solvers", "solvers")
