@@ -133,8 +133,9 @@ class Curi:
 
     def make(self, out: str | Path | None = None, splits: Sequence[str] = (), negatives: str = "hard") -> Path:
         """Make scenes, concepts and all episodes; copy them to `out` as Parquet files, or leave them in the store."""
-        chosen, kinds = self._splits(splits), _kinds(negatives)
-        self._room(len(chosen), PARTS, len(kinds))
+        kinds = _kinds(negatives)
+        self._room(len(splits) or len(self.study.splits), PARTS, len(kinds))
+        chosen = self._splits(splits)
         found = {"scenes": self.study.scenes_folder, "concepts": self.study.concepts_file.parent}
         for split in chosen:
             for kind in kinds:
@@ -144,9 +145,9 @@ class Curi:
 
     def gap(self, splits: Sequence[str] = (), negatives: str = "hard") -> pages.GapReport:
         """The compositionality gap of each split, by mAP and by class-balanced accuracy."""
-        chosen = self._splits(splits)
-        self._room(splits=len(chosen))
-        return pages.gap_report(self.study, chosen, _negatives(negatives))
+        kind = _negatives(negatives)
+        self._room(len(splits) or len(self.study.splits))
+        return pages.gap_report(self.study, self._splits(splits), kind)
 
     def report(self, out: str | Path, *, complete: bool = False) -> Path:
         """All nine splits with hard and easy negatives as one page (.html) or as Markdown with figures (.md).

@@ -1,4 +1,4 @@
-"""Paper-scale checks; they take minutes and gigabytes. Run them with `make full`, after its report has filled the store."""
+"""Paper-scale checks: minutes and gigabytes. `make full` runs them after its report has filled the store."""
 
 import os
 from collections.abc import Iterator

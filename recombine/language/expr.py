@@ -100,7 +100,11 @@ class Signature(dict[str, Symbol]):
 
     @classmethod
     def of(cls, symbols: Iterable[Symbol]) -> "Signature":
-        return cls({str(symbol): symbol for symbol in symbols})
+        found = cls()
+        for symbol in symbols:
+            if found.setdefault(str(symbol), symbol) != symbol:
+                raise TypeError(f"two symbols are written {symbol}; give them different names")
+        return found
 
     def parse(self, text: str) -> Expr:
         """Read the reading form; `parse(repr(e)) is e`."""

@@ -119,7 +119,7 @@ class Grammar:
     def _again(self, success: float) -> float:
         """What up to `tries` tries make of the chance of one: 1 + f + f^2 + ... for a failure rate f."""
         fails = max(0.0, 1.0 - success)
-        return float(self.tries) if success <= 0 else (1.0 - fails**self.tries) / (1.0 - fails)
+        return float(self.tries) if fails == 1.0 else (1.0 - fails**self.tries) / (1.0 - fails)
 
     def draw(self, rng: np.random.Generator) -> Expr:
         """One term, drawn as described above; a start that fails is drawn again."""

@@ -13,6 +13,7 @@ def average_precision(truth: np.ndarray, score: np.ndarray) -> float:
     >>> average_precision(np.array([True, False, True]), np.array([0.9, 0.5, 0.5]))
     0.8333333333333333
     """
+    score = np.asarray(score, np.float64)
     order = np.argsort(-score, kind="stable")
     hits = np.cumsum(truth[order])
     last = np.append(np.flatnonzero(np.diff(score[order])), len(score) - 1)  # the end of each group of ties

@@ -207,7 +207,6 @@ def test_an_error_points_at_the_token(text: str, place: str, why: str) -> None:
     assert text in str(error.value).replace("⟨here⟩", "")
 
 
-@pytest.mark.xfail(strict=True, reason="infix does not check how many arguments a word is given: remove when it does")
 @pytest.mark.parametrize(
     "text",
     [

@@ -118,7 +118,7 @@ def test_a_split_of_ones_own(tiny: Curi) -> None:
 
 def test_a_split_without_concepts_is_refused(tiny: Curi) -> None:
     tiny.study.splits["void"] = own_split("void", "green & length>99", CURI_LOT)
-    with pytest.raises(UserError, match="void.*test side is empty"):
+    with pytest.raises(UserError, match=r"void.*test side is empty"):
         tiny.gap(["void"])
     del tiny.study.splits["void"]
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from recombine.report.figures import COLOURS, Bar, GapRow, bars, gap_chart, histogram, stand_alone, ticks
 from recombine.metrics.intervals import Interval
+from recombine.report.figures import COLOURS, Bar, GapRow, bars, gap_chart, histogram, stand_alone, ticks
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROWS = [

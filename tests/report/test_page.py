@@ -7,11 +7,11 @@ from io import StringIO
 
 from rich.console import Console
 
+from recombine.metrics.intervals import Interval
 from recombine.render.schematic import draw, phrases
 from recombine.report.episode import EpisodeView, HypothesisView, SceneView, Totals, episode_terminal
 from recombine.report.figures import GapRow, gap_chart
 from recombine.report.page import Section, chart, details, episode_card, page, paragraph
-from recombine.metrics.intervals import Interval
 from recombine.report.table import Column, Table
 
 SCENE = [

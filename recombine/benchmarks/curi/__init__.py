@@ -2,7 +2,7 @@
 
 from recombine.benchmarks import Benchmark
 from recombine.benchmarks.curi.edition import PAPER
-from recombine.benchmarks.curi.language import Lot
+from recombine.benchmarks.curi.language import Lot, collapsed
 from recombine.benchmarks.curi.meaning import Exact, Plainly
 from recombine.benchmarks.curi.spelling import Speller, infix, postfix
 from recombine.benchmarks.curi.splits import curi_splits
@@ -14,7 +14,8 @@ from recombine.world.scenes import Scenes
 
 def _draw(n: int, key: Key) -> tuple[Expr, ...]:
     grammar, rng = Lot().grammar(PAPER.nesting), key.rng()
-    return tuple(grammar.draw(rng) for _ in range(n))
+    drawn = (grammar.draw(rng) for _ in range(n))
+    return tuple(concept if i % 2 else collapsed(concept) for i, concept in enumerate(drawn))
 
 
 def _plainly(scenes: Scenes, scene: int) -> Plainly:

@@ -10,6 +10,14 @@ PLURALS = {"color": "{}", "shape": "{}s", "material": "{}", "size": "{}"}
 NOUNS = {"locationX": "column", "locationY": "row"}
 
 
+class Joined(str):
+    """A sentence of two parts, which needs brackets inside another."""
+
+
+def _grouped(sentence: str) -> str:
+    return f"({sentence})" if isinstance(sentence, Joined) else sentence
+
+
 class English:
     """Says a concept. A constant is a word; a property is an attribute's name; a set is 'object' or 'other object'."""
 
@@ -63,13 +71,13 @@ class English:
         return f"the number of {things}s whose {_noun(attribute)} is {_value(value)}"
 
     def and_(self, a: str, b: str) -> str:
-        return f"{a} and {b}"
+        return Joined(f"{_grouped(a)} and {_grouped(b)}")
 
     def or_(self, a: str, b: str) -> str:
-        return f"{a} or {b}"
+        return Joined(f"{_grouped(a)} or {_grouped(b)}")
 
     def not_(self, a: str) -> str:
-        return f"it is not so that {a}"
+        return f"it is not so that {_grouped(a)}"
 
     def exists(self, body: str) -> str:
         return f"there is an object x such that {body}"

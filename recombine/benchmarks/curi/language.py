@@ -125,7 +125,9 @@ class Lot:
         rules += [Rule("BOOL", w.negation, NOT, ("BOOL",))]
         rules += [Rule("BOOL", w.equal_numbers, equal("number"), ("number", "number"))]
         rules += [Rule("BOOL", w.greater_number, greater("number"), ("number", "number"))]
-        counts = sum(kind.count for kind in self.kinds)
+        if not self.kinds:
+            raise UserError("a language of thought needs at least one kind of property")
+        counts = sum(kind.count for kind in self.kinds) or 1.0
         for kind in self.kinds:
             rules += _rules_of(kind, counts)
         rules += [Rule("number", 0.5 / len(self.numbers), constant("number", value)) for value in self.numbers]

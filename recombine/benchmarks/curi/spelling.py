@@ -173,8 +173,10 @@ class Speller:
 
     def _push(self, text: str, token: Token, stack: list[Expr | Literal]) -> None:
         name = token.word
+        if name not in self.literals and re.fullmatch(r"\d+\.\d+", name):
+            name = f"{float(name):g}"  # the paper prints 0.70
         if name in self.literals:
-            stack.append(Literal(token, self.literals[name]))
+            stack.append(Literal(Token(name, token.at), self.literals[name]))
         elif name == "x":
             stack.append(Expr(lot_.X))
         elif name in SETS:
@@ -264,7 +266,13 @@ def _say(kind: str) -> str:
 _QUANTIFIER = re.compile(r"\s*(exists|for-all)=?\s*x\s*(?:\\?in|∈)\s*S\b(?!_)\s*")
 _INFIX_TOKEN = re.compile(r"\s*(S_\{?-x\}?|non-x-S|[A-Za-z][\w-]*[?=]?|\d+(?:\.\d+)?|[=>(),]|\S)")
 _SPELLED = {"all": "for-all=", "any": "exists=", "count": "count=", "S_{-x}": "non-x-S", "S_-x": "non-x-S"}
-_OPERATORS = {*CONNECTIVES, *COMPARISONS, *OVER_SETS}
+
+
+def _arity(word: str) -> int:
+    """How many arguments a word takes in infix; one that is unknown is complained about later."""
+    if word == "not" or word.endswith("?"):
+        return 1
+    return 2 if word in {*CONNECTIVES, *COMPARISONS, *OVER_SETS} else 0
 
 
 def _split_quantifier(text: str) -> tuple[list[Token], str]:
@@ -285,21 +293,28 @@ def _infix_to_postfix(text: str, start: int) -> list[Token]:
         return UserError(f"{pointed(text, tokens[at].at if at < len(tokens) else len(text))}: {why}")
 
     def term() -> None:
+        """One word and its arguments; each word takes as many as it needs."""
         nonlocal at
         if at >= len(tokens) or tokens[at].word in "(),":
             raise fail("expected a word")
         head = Token(_SPELLED.get(tokens[at].word, tokens[at].word), tokens[at].at)
+        wanted, given = _arity(head.word), 0
         at += 1
         applied = at < len(tokens) and tokens[at].word == "("
-        if not applied and (head.word in _OPERATORS or head.word.endswith("?")):
+        if wanted and not applied:
             raise fail(f"expected '(' after '{head.word}'")
         while applied:
             at += 1
+            if given == wanted:
+                raise fail(f"'{head.word}' takes {wanted or 'no'} operand{'' if wanted == 1 else 's'}")
+            given += 1
             term()
             if at >= len(tokens) or tokens[at].word not in ",)":
                 raise fail("expected ',' or ')'")
             applied = tokens[at].word == ","
             at += 0 if applied else 1
+        if given < wanted:
+            raise UserError(f"{pointed(text, head.at)}: '{head.word}' takes {wanted} operands and finds {given}")
         out.append(head)
 
     term()

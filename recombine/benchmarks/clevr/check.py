@@ -1,0 +1,182 @@
+"""Does a released file agree with itself? Relations follow from places, and answers from programs."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from recombine.benchmarks.clevr.formats import QuestionRecord, SceneFile, read_questions, read_scenes
+from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY, DIRECTIONS
+from recombine.benchmarks.clevr.meaning import Plainly, Undefined, answer_text
+from recombine.benchmarks.clevr.relations import all_beyond, listed, members
+from recombine.language.expr import Expr
+from recombine.semantics.fold import fold
+from recombine.store.errors import UserError
+from recombine.world.vocabulary import Vocabulary
+
+Reader = Callable[[str], Expr]
+"""From a question in English to its program."""
+
+
+@dataclass(frozen=True)
+class RelationsRow:
+    """The relations of a scene file, compared with those that follow from its places."""
+
+    scenes: int
+    with_relations: int
+    agree: int
+    differ: int
+    first_difference: str = ""
+
+
+@dataclass(frozen=True)
+class FamilyRow:
+    """The questions of one family, their answers compared with those that their programs give."""
+
+    family: str
+    questions: int
+    with_program: int
+    agree: int
+    differ: int
+    unread: int  # no program in the file, and none could be read from the question
+    no_answer: int  # the file hides the answer
+    no_scene: int  # about an image that is not among the scenes
+    first_difference: str = ""
+
+
+@dataclass(frozen=True)
+class Check:
+    relations: RelationsRow
+    families: tuple[FamilyRow, ...]
+
+    @property
+    def fine(self) -> bool:
+        """Whether nothing differs."""
+        return not self.relations.differ and not any(row.differ for row in self.families)
+
+
+def check(
+    scenes_file: Path | str,
+    questions_file: Path | str,
+    read: Reader | None = None,
+    vocabulary: Vocabulary = CLEVR_VOCABULARY,
+) -> Check:
+    """Compare a file of questions with its file of scenes; `read` serves questions without a program."""
+    scenes = read_scenes(scenes_file, vocabulary)
+    questions = read_questions(questions_file, vocabulary)
+    return Check(check_relations(scenes), check_questions(scenes, questions, read))
+
+
+def check_relations(file: SceneFile) -> RelationsRow:
+    """Compare the relations of a file with those that follow from its places."""
+    computed = all_beyond(file.scenes)
+    wrong = np.zeros(len(file), bool)
+    for way in DIRECTIONS:
+        wrong |= file.has_relations & (file.related[way] != computed[way]).any(axis=1)
+    said = int(np.count_nonzero(file.has_relations))
+    first = _first_relation(file, int(wrong.argmax()), computed) if wrong.any() else ""
+    return RelationsRow(len(file), said, said - int(wrong.sum()), int(wrong.sum()), first)
+
+
+def _first_relation(file: SceneFile, scene: int, computed: dict[str, np.ndarray]) -> str:
+    for way in DIRECTIONS:
+        for i, (said, found) in enumerate(zip(file.related[way][scene], computed[way][scene])):
+            if said != found:
+                return f"scene {scene}: {way} of object {i} the file has {members(said)}, its places {members(found)}"
+    raise AssertionError("a scene that differs differs somewhere")
+
+
+def check_questions(
+    file: SceneFile, questions: Iterable[QuestionRecord], read: Reader | None = None
+) -> tuple[FamilyRow, ...]:
+    """Answer every question by its program and compare, family by family."""
+    images = _Images(file)
+    verdicts: dict[str, list[_Verdict]] = {}
+    for question in questions:
+        verdicts.setdefault(_family(question), []).append(_judge(question, images, read))
+    return tuple(_row(family, verdicts[family]) for family in sorted(verdicts, key=_family_order))
+
+
+class _Images:
+    """The scenes of a file, each by the name of its image where all have one, else by its number."""
+
+    def __init__(self, file: SceneFile) -> None:
+        self.scenes, self.beyond = file.scenes, all_beyond(file.scenes)
+        self.named = all(file.image_filename)
+        self.by_name = {name: row for row, name in enumerate(file.image_filename)}
+        self.by_number = {int(number): row for row, number in enumerate(file.image_index)}
+        self.plain = cache(self._plain)
+
+    def row(self, question: QuestionRecord) -> int | None:
+        """Numbers start anew in every split, so a name is better."""
+        if self.named and question.image_filename is not None:
+            return self.by_name.get(question.image_filename)
+        return None if question.image_index is None else self.by_number.get(question.image_index)
+
+    def _plain(self, row: int) -> Plainly:
+        count = int(self.scenes.count[row])
+        return Plainly(self.scenes.objects(row), {way: listed(self.beyond[way][row], count) for way in DIRECTIONS})
+
+
+OUTCOMES = ("agree", "differ", "unread", "no_answer", "no_scene")
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    outcome: str
+    has_program: bool
+    difference: str = ""
+
+
+def _judge(question: QuestionRecord, images: _Images, read: Reader | None) -> _Verdict:
+    has_program, row = question.program is not None, images.row(question)
+    program = question.program or _read(question.question, read)
+    if row is None:
+        return _Verdict("no_scene", has_program)
+    if program is None:
+        return _Verdict("unread", has_program)
+    if question.answer is None:
+        return _Verdict("no_answer", has_program)
+    found = _answer(program, images.plain(row))
+    if found == question.answer:
+        return _Verdict("agree", has_program)
+    said = f"{question.question} (scene {row} of the file): the file says {question.answer}, the program {found}"
+    return _Verdict("differ", has_program, said)
+
+
+def _read(question: str, read: Reader | None) -> Expr | None:
+    try:
+        return None if read is None else read(question)
+    except UserError:
+        return None
+
+
+def _answer(program: Expr, plain: Plainly) -> str:
+    try:
+        return answer_text(program.head.out, fold(program, plain, {}))
+    except Undefined:
+        return "undefined"
+
+
+def _row(family: str, verdicts: list[_Verdict]) -> FamilyRow:
+    outcomes = Counter(verdict.outcome for verdict in verdicts)
+    return FamilyRow(
+        family,
+        questions=len(verdicts),
+        with_program=sum(verdict.has_program for verdict in verdicts),
+        first_difference=next((verdict.difference for verdict in verdicts if verdict.difference), ""),
+        **{outcome: outcomes[outcome] for outcome in OUTCOMES},
+    )
+
+
+def _family(question: QuestionRecord) -> str:
+    """CLOSURE names its families; CLEVR numbers them."""
+    named = question.extra.get("family", question.family)
+    return "" if named is None else str(named)
+
+
+def _family_order(family: str) -> tuple[int, str]:
+    return (int(family), "") if family.isdecimal() else (-1, family)

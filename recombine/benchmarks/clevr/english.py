@@ -1,0 +1,100 @@
+"""CLEVR's and CLOSURE's questions in English: said from a program, and read back into it.
+
+>>> question = "There is a big red block; how many tiny things are left of it?"
+>>> program = read(question)
+>>> program
+count(filter[size,small](relate[left](unique(filter[shape,cube](filter[color,red](filter[size,large](scene)))))))
+>>> next(iter(forms(program)))
+'How many small things are left of the large red cube?'
+>>> question in {say(program, np.random.default_rng(seed)) for seed in range(5_000)}
+True
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from recombine.benchmarks.clevr.english_frames import SLOT, spoken, with_and_without
+from recombine.benchmarks.clevr.english_reading import read, readings
+from recombine.benchmarks.clevr.english_words import DIRECTIONS, names
+from recombine.benchmarks.clevr.families import Description, Family, Filling, recognise
+from recombine.language.expr import Expr
+
+__all__ = ["ask", "forms", "read", "readings", "say"]
+
+
+def say(program: Expr, rng: np.random.Generator) -> str:
+    """One of the sentences that ask this question; all choices of words are fair."""
+    return ask(*recognise(program), rng)
+
+
+def ask(family: Family, filling: Filling, rng: np.random.Generator) -> str:
+    """`say` for the program of a family whose slots are known."""
+    luck = int(rng.integers(_LUCK))
+    frames = _forms(family, _needs_no_other(family, filling))
+    luck, frame = divmod(luck, len(frames))
+    luck, variant = divmod(luck, len(frames[frame]))
+    form = frames[frame][variant]
+    words = []
+    for slot, plural in form.slots:
+        choices = _wordings(filling[slot], plural)
+        luck, choice = divmod(luck, len(choices))
+        words.append(choices[choice])
+    return _sentence(form.text % tuple(words))
+
+
+def forms(program: Expr) -> Iterator[str]:
+    """All sentences that ask this question, each value in its plainest word."""
+    family, filling = recognise(program)
+    for frame in _forms(family, _needs_no_other(family, filling)):
+        for form in frame:
+            yield _sentence(form.text % tuple(_wordings(filling[slot], plural)[0] for slot, plural in form.slots))
+
+
+_LUCK = 1 << 62
+"""One draw decides all choices of a sentence; they multiply to less than a millionth of this."""
+
+
+class _Form(NamedTuple):
+    text: str  # with %s for each slot
+    slots: tuple[tuple[str, bool], ...]  # name of the slot, plural
+
+
+_OTHER = re.compile(r"\b(an)?other\b ?")
+
+
+@cache
+def _forms(family: Family, without_other: bool) -> tuple[tuple[_Form, ...], ...]:
+    """Frame by frame, the forms that arise by keeping or leaving its optional words."""
+    texts = spoken(family)
+    if without_other:
+        texts = tuple(_OTHER.sub(lambda match: "a " if match[1] else "", text) for text in texts)
+    return tuple(tuple(_form(variant) for variant in with_and_without(text)) for text in texts)
+
+
+def _form(text: str) -> _Form:
+    slots = tuple((slot, plural == "s") for slot, plural in SLOT.findall(text))
+    return _Form(SLOT.sub("%s", text), slots)
+
+
+def _wordings(value: Description | str, plural: bool) -> tuple[str, ...]:
+    return DIRECTIONS[value] if isinstance(value, str) else names(value, plural)
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:].replace(' ;', ';')}?"
+
+
+def _needs_no_other(family: Family, filling: Filling) -> bool:
+    """Whether what matches and its anchor are said to differ, so that 'other' would say nothing new.
+
+    As in CLEVR's files, a thing counts as different from a cube.
+    """
+    if family.name != "same_relate" or family.outer == ():
+        return False
+    pairs = list(zip(filling["D1"], filling["D2"]))
+    shape, other_shape = pairs[-1]
+    return shape != other_shape or any(one and two and one != two for one, two in pairs)
