@@ -11,42 +11,29 @@
 The command line only calls these.
 """
 
-import math
-import shutil
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from recombine import benchmarks
-from recombine.benchmarks.curi.edition import Edition
-from recombine.benchmarks.curi.edition import edition as edition_named
-from recombine.benchmarks.curi.language import Lot
+from recombine.benchmarks.curi.language import CURI_LOT
 from recombine.benchmarks.curi.space import read_concepts
-from recombine.benchmarks.curi.speed import Speed, speeds
-from recombine.benchmarks.curi.spelling import Speller
-from recombine.benchmarks.curi.splits import where_word
-from recombine.benchmarks.curi.study import PARTS, Part, Scale, Setup, Study
-from recombine.benchmarks.curi.study import scale as scale_named
 from recombine.benchmarks.laws import LAWS, LawBroken
-from recombine.language.expr import Expr
-from recombine.language.query import Where, parse_where
-from recombine.report import curi as pages
-from recombine.report.episode import EpisodeView
-from recombine.report.page import Section, episode_card, page
-from recombine.report.sheet import episode_sheet
+from recombine.metrics.speed import Speed, duration
 from recombine.report.table import Column, Table
-from recombine.store.engine import Progress, engine, silent
+from recombine.store.engine import Progress, silent
 from recombine.store.errors import UserError
 from recombine.store.key import Key
-from recombine.store.store import Store, write_atomically
-from recombine.tasks.episodes import Negatives
-from recombine.tasks.splits import Split, hold_out
-from recombine.world.distribution import World
+from recombine.store.store import Store
+from recombine.verbs.clevr import Clevr
+from recombine.verbs.clevr import write_question as write_question
+from recombine.verbs.closure import Closure
+from recombine.verbs.curi import Curi
+from recombine.verbs.curi import own_split as own_split
+from recombine.verbs.curi import write_episode as write_episode
 
-NEGATIVES: tuple[Negatives, ...] = ("hard", "easy")
+VERBS: dict[str, Callable[..., Any]] = {"curi": Curi, "clevr": Clevr, "closure": Closure}
 
 
 def names() -> list[str]:
@@ -54,139 +41,13 @@ def names() -> list[str]:
     return [name.replace("_", "-") for name in benchmarks.names()]
 
 
-def load(name: str, **options: Any) -> "Curi":
-    """A benchmark, ready for its verbs; see `Curi` for the options."""
-    benchmarks.get(name)
-    return Curi(**options)
-
-
-class Curi:
-    """CURI at one scale, edition and seed.
-
-    `scale` is demo, laptop or paper, or a `Scale` of your own; `edition` is paper or release, or an `Edition`;
-    `concepts` a file of concepts, or a list of strings; `lot` and `world` a language and a world of your own;
-    `hold_out` further splits, by name: a predicate or its text.
-    """
-
-    def __init__(
-        self,
-        scale: str | Scale = "demo",
-        edition: str | Edition = "paper",
-        seed: int = 0,
-        *,
-        workers: int = 1,
-        concepts: str | Path | Sequence[str] | None = None,
-        lot: Lot | None = None,
-        world: World | None = None,
-        hold_out: Mapping[str, str | Where] | None = None,
-        strict: bool = False,
-        whole_language: bool = False,
-        episodes: int | None = None,
-        store: Store | None = None,
-        progress: Progress = silent,
-    ) -> None:
-        lot = lot or Lot()
-        size = scale_named(scale) if isinstance(scale, str) else scale
-        if whole_language:
-            size = replace(size, draws=None)
-        if episodes is not None:
-            size = replace(size, test=episodes)
-        _positive(workers=workers, episodes=size.test, scenes=size.scenes)
-        setup = Setup(
-            edition=edition_named(edition) if isinstance(edition, str) else edition,
-            scale=size,
-            seed=seed,
-            lot=lot,
-            world=world,
-            concepts=None if concepts is None else _own_concepts(concepts, lot),
-            strict=strict,
-        )
-        self.engine = engine(workers, progress)
-        self.study = Study(setup, store or Store.default(), self.engine)
-        for name, where in (hold_out or {}).items():
-            if name in self.study.splits:
-                raise UserError(f"there is a split '{name}' already; choose another name for your own")
-            self.study.splits[name] = own_split(name, where, lot)
-
-    def close(self) -> None:
-        """End the workers."""
-        self.engine.close()
-
-    def __enter__(self) -> "Curi":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def list(self) -> Table:
-        """The splits with their sizes and leaks."""
-        self._room(splits=0)
-        return pages.split_table(self.study)
-
-    def show(self, split: str, episode: int = 0, negatives: str = "hard", part: str = "test") -> EpisodeView:
-        """One episode: what is shown, what is asked, and what the oracles make of it."""
-        self.study.split(split)
-        if part not in PARTS:
-            raise UserError(f"there is no part '{part}'; choose one of {', '.join(PARTS)}")
-        self._room(splits=1)
-        return pages.episode_view(self.study, split, episode, _negatives(negatives), part)
-
-    def make(self, out: str | Path | None = None, splits: Sequence[str] = (), negatives: str = "hard") -> Path:
-        """Make scenes, concepts and all episodes; copy them to `out` as Parquet files, or leave them in the store."""
-        kinds = _kinds(negatives)
-        self._room(len(splits) or len(self.study.splits), PARTS, len(kinds))
-        chosen = self._splits(splits)
-        found = {"scenes": self.study.scenes_folder, "concepts": self.study.concepts_file.parent}
-        for split in chosen:
-            for kind in kinds:
-                for part in PARTS:
-                    found[f"episodes/{split}/{kind}/{part}"] = self.study.episodes_folder(split, part, kind)
-        return self.study.store.home if out is None else _export(found, Path(out))
-
-    def gap(self, splits: Sequence[str] = (), negatives: str = "hard") -> pages.GapReport:
-        """The compositionality gap of each split, by mAP and by class-balanced accuracy."""
-        kind = _negatives(negatives)
-        self._room(len(splits) or len(self.study.splits))
-        return pages.gap_report(self.study, self._splits(splits), kind)
-
-    def report(self, out: str | Path, *, complete: bool = False) -> Path:
-        """All nine splits with hard and easy negatives as one page (.html) or as Markdown with figures (.md).
-
-        `complete` also makes every training and validation episode.
-        """
-        out, start = Path(out), time.monotonic()
-        if out.suffix not in (".html", ".md"):
-            raise UserError(f"{out}: a report is an .html page or an .md file; choose one of these endings")
-        clock = Clock()
-        self._room(len(self.study.splits), PARTS if complete else ("test",), len(NEGATIVES))
-        clock.time("scenes", lambda: self.study.scenes_folder)
-        clock.time("concepts", lambda: self.study.concepts_file)
-        clock.time("table of what holds where", lambda: self.study.table_folder)
-        if complete:
-            clock.time("all episodes", lambda: self.make(negatives="both"))
-        hard, easy = (
-            clock.time(f"oracles and gaps, {kind} negatives", partial(self.gap, negatives=kind)) for kind in NEGATIVES
-        )
-        out.parent.mkdir(parents=True, exist_ok=True)
-        if out.suffix == ".md":
-            pages.markdown_report(self.study, hard, easy, out, clock.table(time.monotonic() - start))
-            return out
-        wanted = [split for split in ("boolean", "counting", "binding-color") if split in hard.gaps] or list(hard.gaps)[
-            :1
-        ]
-        examples = [self.show(split, number) for number, split in enumerate(wanted, 7)]
-        text = pages.html_report(self.study, hard, easy, examples)
-        write_atomically(out, lambda draft: draft.write_text(text, encoding="utf-8"))
-        return out
-
-    def _splits(self, splits: Sequence[str]) -> Sequence[str]:
-        """These splits, or all whose sides are not empty."""
-        return [self.study.split(split).name for split in splits] or self.study.usable_splits()
-
-    def _room(self, splits: int, parts: Sequence[Part] = ("test",), kinds: int = 1) -> None:
-        """Refuse before anything is written if the disk is too small."""
-        if not self.study.store.has(self.study.scenes_recipe):
-            self.study.store.need(self.study.size_estimate(parts, splits, kinds))
+def load(name: str, **options: Any) -> Any:
+    """A benchmark, ready for its verbs; `recombine.verbs` has a class for each, with its options."""
+    verbs = VERBS[benchmarks.get(name).name]
+    unknown = sorted(set(options) - set(signature(verbs).parameters))
+    if unknown:
+        raise UserError(f"{name} has no option {', '.join('--' + option.replace('_', '-') for option in unknown)}")
+    return verbs(**options)
 
 
 def check(name: str, seed: int = 0, concepts: str | Path | None = None, store: bool = False) -> Table:
@@ -194,7 +55,9 @@ def check(name: str, seed: int = 0, concepts: str | Path | None = None, store: b
     benchmark, key = benchmarks.get(name), Key(seed) / "check"
     rows = [(text, _verdict(law, benchmark, key)) for text, law in LAWS.items()]
     if concepts is not None:
-        found = read_concepts(Path(concepts), Lot())
+        if name != "curi":
+            raise UserError(f"--concepts is for curi; {name} has none")
+        found = read_concepts(Path(concepts), CURI_LOT)
         rows.append((f"{concepts}: {len(found):,} concepts can be read", "holds"))
     if store:
         damaged = Store.default().verify()
@@ -213,108 +76,23 @@ def _verdict(law: Callable[[benchmarks.Benchmark, Key], None], benchmark: benchm
 
 def bench(name: str, scale: str = "laptop", seed: int = 0, progress: Progress = silent) -> Table:
     """The speed of every part beside its plain reference, in CPU time of one core."""
-    benchmarks.get(name)
-    with load(name, scale=scale, seed=seed, edition="release", progress=progress) as loaded:
-        rows = tuple(_speed_row(speed) for speed in speeds(loaded.study))
-        scenes = loaded.study.setup.scale.scenes
-    names = ("ours", "plain reference", "ratio", "target", "released code")
-    columns = (Column("what"), *(Column(name, "right") for name in names))
-    note = f"CPU time of one core, {scenes:,} scenes. The released code's figures were measured elsewhere."
+    options = {"edition": "release"} if name == "curi" else {}
+    with load(name, scale=scale, seed=seed, progress=progress, **options) as loaded:
+        rows = tuple(_speed_row(speed) for speed in loaded.speeds())
+    columns = (
+        Column("what"),
+        *(Column(title, "right") for title in ("ours", "plain reference", "ratio", "target", "released code")),
+    )
+    note = f"CPU time of one core at scale {scale}. The released code's figures were measured elsewhere."
     return Table(f"Speed of {name}", columns, rows, note)
 
 
-def _speed_row(speed: Speed) -> tuple[str, ...]:
-    plain = math.isfinite(speed.plain)
+def _speed_row(speed: Speed) -> tuple[str | None, ...]:
     return (
         speed.what,
-        _duration(speed.ours),
-        _duration(speed.plain) if plain else "–",
-        f"{speed.plain / speed.ours:,.0f}x" if plain else "–",
-        f"≤ {_duration(speed.target)}",
-        _duration(speed.released) if speed.released else "–",
+        duration(speed.ours),
+        duration(speed.plain) if speed.plain else None,
+        f"{speed.plain / speed.ours:,.0f}x" if speed.plain else None,
+        f"≤ {duration(speed.target)}",
+        duration(speed.released) if speed.released else None,
     )
-
-
-def _duration(seconds: float) -> str:
-    """A time with a unit that suits it."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns"
-
-
-def _own_concepts(concepts: str | Path | Sequence[str], lot: Lot) -> tuple[Expr, ...]:
-    """From a file, or from a list of texts."""
-    if isinstance(concepts, str | Path):
-        return read_concepts(Path(concepts), lot)
-    return tuple(dict.fromkeys(map(Speller(lot).read, concepts)))
-
-
-def own_split(name: str, where: str | Where, lot: Lot) -> Split:
-    """A split that holds out what a predicate accepts."""
-    held_out = parse_where(where, where_word(lot)) if isinstance(where, str) else where
-    return hold_out(name, name, held_out.text, held_out)
-
-
-def write_episode(view: EpisodeView, out: Path) -> Path:
-    """One episode as a self-contained page (.html), or what it shows as a picture (.svg)."""
-    if out.suffix == ".html":
-        text = page(f"CURI, {view.split}, episode {view.number}", [Section("The episode", episode_card(view))])
-    elif out.suffix == ".svg":
-        text = episode_sheet(view)
-    else:
-        raise UserError(f"{out}: an episode is an .html page or an .svg picture; choose one of these endings")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(out, lambda draft: draft.write_text(text, encoding="utf-8"))
-    return out
-
-
-class Clock:
-    """Times the stages of a long run."""
-
-    def __init__(self) -> None:
-        self.rows: list[tuple[str, float]] = []
-
-    def time(self, what: str, run: Any) -> Any:
-        start = time.monotonic()
-        result = run()
-        self.rows.append((what, time.monotonic() - start))
-        return result
-
-    def table(self, total: float) -> Table:
-        columns = (Column("stage"), Column("seconds", "right"))
-        note = "Wall time of this run; a stage that the store already had costs nothing."
-        return Table("Times", columns, (*self.rows, ("everything", total)), note)
-
-
-def _negatives(name: str) -> Negatives:
-    if name not in NEGATIVES:
-        raise UserError(f"there are no '{name}' negatives; choose hard or easy")
-    return cast(Negatives, name)
-
-
-def _kinds(name: str) -> tuple[Negatives, ...]:
-    return NEGATIVES if name == "both" else (_negatives(name),)
-
-
-def _positive(**numbers: int | None) -> None:
-    for name, number in numbers.items():
-        if number is not None and number < 1:
-            raise UserError(f"--{name} must be at least 1, not {number}")
-
-
-def _export(found: dict[str, Path], out: Path) -> Path:
-    """Copy artefacts into a folder, all or nothing."""
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UserError(f"{out} exists and is not empty; choose another --out or remove it")
-    draft = out.with_name(f".{out.name}.draft")
-    shutil.rmtree(draft, ignore_errors=True)
-    for name, folder in found.items():
-        target = draft / name
-        target.mkdir(parents=True, exist_ok=True)
-        for file in sorted(folder.glob("*.parquet")):
-            shutil.copy2(file, target / file.name)
-    if out.exists():
-        out.rmdir()
-    draft.rename(out)
-    return out

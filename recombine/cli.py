@@ -3,9 +3,10 @@
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,10 +14,14 @@ import typer
 from rich.console import Console
 
 from recombine import __version__, api, benchmarks
-from recombine.report.episode import episode_terminal
+from recombine.report.closure import ClosureGaps
+from recombine.report.episode import EpisodeView, episode_terminal
+from recombine.report.question import question_terminal
 from recombine.report.table import Column, Table
 from recombine.store.errors import UserError
 from recombine.store.progress import Bars
+from recombine.verbs.clevr import check_files, write_question
+from recombine.verbs.curi import write_episode
 
 app = typer.Typer(
     name="recombine",
@@ -29,16 +34,21 @@ app = typer.Typer(
 out_console, note_console = Console(), Console(stderr=True)
 
 Benchmark = Annotated[str, typer.Argument(help="A benchmark, such as [b]curi[/b].")]
-Splits = Annotated[list[str] | None, typer.Option("--split", help="A split; repeat for several. Default: all.")]
+Splits = Annotated[
+    list[str] | None, typer.Option("--split", help="A split or a test; repeat for several. Default: all.")
+]
 ScaleName = Annotated[str, typer.Option("--scale", help="How much: [b]demo[/b], [b]laptop[/b] or [b]paper[/b].")]
 EditionName = Annotated[
-    str, typer.Option("--edition", help="[b]paper[/b]: as the papers say. [b]release[/b]: as the released code did.")
+    str | None,
+    typer.Option(
+        "--edition", help="CURI: [b]paper[/b] (default), as the papers say, or [b]release[/b], as the code did."
+    ),
 ]
 Seed = Annotated[
     int, typer.Option("--seed", help="Another seed gives another world, the same seed the same bytes.", min=0)
 ]
 Workers = Annotated[int, typer.Option("--workers", help="Processes. Default: all cores.", min=1)]
-Kind = Annotated[str, typer.Option("--negatives", help="[b]hard[/b] or [b]easy[/b].")]
+Kind = Annotated[str | None, typer.Option("--negatives", help="CURI: [b]hard[/b] (default) or [b]easy[/b].")]
 Concepts = Annotated[
     Path | None, typer.Option("--concepts", help="Your own concepts, postfix or infix: one per line, or a JSON list.")
 ]
@@ -70,7 +80,7 @@ def list_(
         str | None, typer.Argument(help="A benchmark whose splits are listed with their sizes.")
     ] = None,
     scale: ScaleName = "demo",
-    edition: EditionName = "paper",
+    edition: EditionName = None,
     seed: Seed = 0,
     workers: Workers = CORES,
     concepts: Concepts = None,
@@ -78,13 +88,13 @@ def list_(
     strict: Strict = False,
     as_json: Json = False,
 ) -> None:
-    """The benchmarks, or the splits of one with how many concepts each side has."""
+    """The benchmarks, or the splits, tests or question families of one."""
     if benchmark is None:
         rows = tuple((b.name, len(b.splits), b.about, b.paper) for b in map(benchmarks.get, benchmarks.names()))
         columns = (Column("benchmark"), Column("splits", "right"), Column("what"), Column("paper"))
         return _print(Table("Benchmarks", columns, rows), as_json)
     with _loaded(
-        benchmark, scale, edition, seed, workers, concepts=concepts, hold_out=hold_out, strict=strict
+        benchmark, scale, seed, workers, hold_out, edition=edition, concepts=concepts, strict=strict
     ) as loaded:
         table = loaded.list()
     return _print(table, as_json)
@@ -92,51 +102,62 @@ def list_(
 
 @app.command(epilog="Example: [b]recombine show curi/boolean --episode 7 --out episode.html[/b]")
 def show(
-    what: Annotated[str, typer.Argument(help="A benchmark and a split, such as [b]curi/boolean[/b].")],
-    episode: Annotated[int, typer.Option("--episode", help="Which episode.", min=0)] = 0,
-    part: Annotated[str, typer.Option("--part", help="[b]train[/b], [b]validation[/b] or [b]test[/b].")] = "test",
-    negatives: Kind = "hard",
+    what: Annotated[
+        str, typer.Argument(help="Such as [b]curi/boolean[/b], [b]clevr/one_hop[/b], [b]closure/or_mat[/b].")
+    ],
+    number: Annotated[int, typer.Option("--episode", "--question", help="Which episode or question.", min=0)] = 0,
+    part: Annotated[
+        str | None, typer.Option("--part", help="[b]train[/b], [b]validation[/b] (CLEVR: [b]val[/b]) or [b]test[/b].")
+    ] = None,
+    negatives: Kind = None,
     scale: ScaleName = "demo",
-    edition: EditionName = "paper",
+    edition: EditionName = None,
     seed: Seed = 0,
     workers: Workers = CORES,
     concepts: Concepts = None,
     hold_out: HoldOut = None,
     strict: Strict = False,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Also write a self-contained page (.html) or a picture (.svg).")
+        Path | None, typer.Option("--out", help="Also write a self-contained page (.html), or a picture (CURI: .svg).")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """One episode: the concept, the scenes, and what the strong and the weak oracle make of them."""
+    """One episode or question: what is shown, what is asked, and what the ideal learners make of it."""
     benchmark, _, split = what.partition("/")
-    benchmarks.get(benchmark)
+    known = benchmarks.get(benchmark)
     if not split:
-        raise UserError(
-            f"'{what}' names no split; write for example {benchmark}/{next(iter(benchmarks.get(benchmark).splits))}"
-        )
+        example = "one_hop" if benchmark == "clevr" else next(iter(known.splits))
+        raise UserError(f"'{what}' names no split; write for example {benchmark}/{example}")
     with _loaded(
-        benchmark, scale, edition, seed, workers, concepts=concepts, hold_out=hold_out, strict=strict
+        benchmark, scale, seed, workers, hold_out, edition=edition, concepts=concepts, strict=strict
     ) as loaded:
-        view = loaded.show(split, episode, negatives, part)
+        view = loaded.show(split, number, **_given(part=part, negatives=negatives))
     if as_json:
         print(json.dumps(asdict(view), indent=1))
     else:
-        out_console.print(episode_terminal(view))
+        out_console.print(episode_terminal(view) if isinstance(view, EpisodeView) else question_terminal(view))
     if out:
-        note_console.print(f"wrote {api.write_episode(view, out)}")
+        write = write_episode if isinstance(view, EpisodeView) else write_question
+        note_console.print(f"wrote {write(view, out)}")
 
 
 @app.command(epilog="Example: [b]recombine make curi --scale laptop --out data/curi[/b]")
 def make(
     benchmark: Benchmark,
     out: Annotated[
-        Path | None, typer.Option("--out", help="A new folder for the Parquet files; default: the store only.")
+        Path | None, typer.Option("--out", help="A new folder for the files; default: the store only.")
     ] = None,
     splits: Splits = None,
-    negatives: Annotated[str, typer.Option("--negatives", help="[b]hard[/b], [b]easy[/b] or [b]both[/b].")] = "hard",
+    negatives: Annotated[
+        str | None, typer.Option("--negatives", help="CURI: [b]hard[/b] (default), [b]easy[/b] or [b]both[/b].")
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option("--format", help="CLEVR: [b]parquet[/b] (default), official [b]json[/b], or [b]jsonl[/b]."),
+    ] = None,
+    cogent: Annotated[str | None, typer.Option("--cogent", help="CLEVR: condition [b]A[/b] or [b]B[/b].")] = None,
     scale: ScaleName = "demo",
-    edition: EditionName = "paper",
+    edition: EditionName = None,
     seed: Seed = 0,
     workers: Workers = CORES,
     concepts: Concepts = None,
@@ -145,11 +166,11 @@ def make(
     whole_language: Whole = False,
     as_json: Json = False,
 ) -> None:
-    """Make the data: scenes, concepts, and training, validation and test episodes. Goes on where it was stopped."""
-    with _loaded(
-        benchmark, scale, edition, seed, workers, concepts=concepts, hold_out=hold_out, strict=strict
-    ) as loaded:
-        folder = loaded.make(out, splits or (), negatives)
+    """Make the data: scenes, and episodes or questions about them. Goes on where it was stopped."""
+    options = {"edition": edition, "concepts": concepts, "strict": strict, "whole_language": whole_language}
+    with _loaded(benchmark, scale, seed, workers, hold_out, cogent=cogent, **options) as loaded:
+        given = _given(splits=splits, negatives=negatives, format=format)
+        folder = _call(benchmark, loaded.make, out=out, **given)
     if as_json:
         print(json.dumps({"folder": str(folder)}))
     else:
@@ -160,9 +181,9 @@ def make(
 def gap(
     benchmark: Benchmark,
     splits: Splits = None,
-    negatives: Kind = "hard",
+    negatives: Kind = None,
     scale: ScaleName = "demo",
-    edition: EditionName = "paper",
+    edition: EditionName = None,
     seed: Seed = 0,
     workers: Workers = CORES,
     concepts: Concepts = None,
@@ -173,21 +194,21 @@ def gap(
     out: Annotated[Path | None, typer.Option("--out", help="Write the records as JSON to this file.")] = None,
     as_json: Json = False,
 ) -> None:
-    """The compositionality gap: strong minus weak oracle, with the published values beside ours."""
-    options: dict[str, Any] = {
-        "concepts": concepts,
-        "hold_out": hold_out,
-        "strict": strict,
-        "episodes": episodes,
-        "whole_language": whole_language,
-    }
-    with _loaded(benchmark, scale, edition, seed, workers, **options) as loaded:
-        found = loaded.gap(splits or (), negatives)
+    """The compositionality gap: strong minus weak ideal learner, with the published values beside ours."""
+    if benchmark == "clevr":
+        raise UserError(
+            "CLEVR holds nothing out, so it has no gap; recombine gap closure has the one of CLOSURE's tests"
+        )
+    options = {"edition": edition, "concepts": concepts, "strict": strict, "episodes": episodes}
+    with _loaded(benchmark, scale, seed, workers, hold_out, whole_language=whole_language, **options) as loaded:
+        found = _call(benchmark, loaded.gap, splits or (), **_given(negatives=negatives))
     text = json.dumps(found.json(), indent=1)
     if out:
         out.write_text(text, encoding="utf-8")
     if as_json:
         print(text)
+    elif isinstance(found, ClosureGaps):
+        out_console.print(found.brief().rich())
     else:
         out_console.print(replace(found.brief("mAP"), note="").rich())
         out_console.print(found.brief("accuracy").rich())
@@ -200,7 +221,7 @@ def report(
         "report.html"
     ),
     scale: ScaleName = "demo",
-    edition: EditionName = "paper",
+    edition: EditionName = None,
     seed: Seed = 0,
     workers: Workers = CORES,
     concepts: Concepts = None,
@@ -209,20 +230,18 @@ def report(
     whole_language: Whole = False,
     episodes: Episodes = None,
     complete: Annotated[
-        bool, typer.Option("--complete", help="Also make all training and validation episodes.")
+        bool, typer.Option("--complete", help="CURI: also make all training and validation episodes.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Everything about a benchmark as one self-contained page: gaps, episodes, concepts, splits."""
-    options: dict[str, Any] = {
-        "concepts": concepts,
-        "hold_out": hold_out,
-        "strict": strict,
-        "episodes": episodes,
-        "whole_language": whole_language,
-    }
-    with _loaded(benchmark, scale, edition, seed, workers, **options) as loaded:
-        file = loaded.report(out, complete=complete)
+    """Everything about a benchmark as one self-contained page: gaps, examples, splits."""
+    if benchmark == "clevr":
+        raise UserError(
+            "CLEVR holds nothing out; recombine report closure has its questions and the gap of CLOSURE's tests"
+        )
+    options = {"edition": edition, "concepts": concepts, "strict": strict, "episodes": episodes}
+    with _loaded(benchmark, scale, seed, workers, hold_out, whole_language=whole_language, **options) as loaded:
+        file = _call(benchmark, loaded.report, out, **_given(complete=complete))
     if as_json:
         print(json.dumps({"file": str(file)}))
     else:
@@ -232,15 +251,33 @@ def report(
 @app.command(epilog="Example: [b]recombine check curi[/b]")
 def check(
     benchmark: Benchmark,
+    scenes: Annotated[
+        Path | None, typer.Option("--scenes", help="CLEVR: a file of scenes, JSON or JSON lines.")
+    ] = None,
+    questions: Annotated[
+        Path | None, typer.Option("--questions", help="CLEVR: a file of questions about them.")
+    ] = None,
     concepts: Concepts = None,
     seed: Seed = 0,
     store: Annotated[bool, typer.Option("--store", help="Also verify every byte of the store.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Check the laws on fresh scenes and concepts, your own list of concepts if given, and the store if asked."""
-    table = api.check(benchmark, seed, concepts, store)
+    """Check the laws on fresh scenes and concepts; or your files: concepts, or scenes and questions; or the store.
+
+    With --scenes and --questions: recompute relations from coordinates, run programs, read the text where there is no
+    program, and compare the answers, per family.
+    """
+    if (scenes is None) != (questions is None):
+        raise UserError("--scenes and --questions belong together: give both files")
+    if scenes is not None and questions is not None:
+        if benchmark not in ("clevr", "closure"):
+            raise UserError(f"--scenes and --questions are for clevr and closure, not for {benchmark}")
+        table, fine = check_files(scenes, questions)
+    else:
+        table = api.check(benchmark, seed, concepts, store)
+        fine = all(row[1] == "holds" for row in table.rows)
     _print(table, as_json)
-    if any(row[1] != "holds" for row in table.rows):
+    if not fine:
         raise typer.Exit(1)
 
 
@@ -272,23 +309,29 @@ def _bars() -> Iterator[Bars]:
 
 @contextmanager
 def _loaded(
-    benchmark: str,
-    scale: str,
-    edition: str,
-    seed: int,
-    workers: int,
-    hold_out: Sequence[str] | None = None,
-    **options: Any,
-) -> Iterator[api.Curi]:
-    """The benchmark with progress bars on the error stream."""
+    benchmark: str, scale: str, seed: int, workers: int, hold_out: Sequence[str] | None = None, **options: Any
+) -> Iterator[Any]:
+    """The benchmark with progress bars on the error stream; options that were not given are left to it."""
     own = dict(_named(text) for text in hold_out or ())
+    given = _given(hold_out=own, **options)
     with (
         _bars() as bars,
-        api.load(
-            benchmark, scale=scale, edition=edition, seed=seed, workers=workers, hold_out=own, progress=bars, **options
-        ) as loaded,
+        api.load(benchmark, scale=scale, seed=seed, workers=workers, progress=bars, **given) as loaded,
     ):
         yield loaded
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    """The options that were given."""
+    return {name: value for name, value in options.items() if value not in (None, False, [], {})}
+
+
+def _call(benchmark: str, verb: Callable[..., Any], *words: Any, **options: Any) -> Any:
+    """Call a verb, or say which option this benchmark does not have."""
+    unknown = sorted(set(options) - set(signature(verb).parameters))
+    if unknown:
+        raise UserError(f"{benchmark} has no option --{unknown[0]} here")
+    return verb(*words, **options)
 
 
 def _named(text: str) -> tuple[str, str]:

@@ -9,8 +9,8 @@ import pytest
 import recombine
 
 ROOMS = ("store", "world", "language", "semantics", "render", "tasks", "metrics", "solvers", "benchmarks", "report")
-LAYERS = (*ROOMS, "api", "cli")
-SAY_THE_VERSION = ("report", "api", "cli")
+LAYERS = (*ROOMS, "verbs", "api", "cli")
+SAY_THE_VERSION = ("report", "verbs", "api", "cli")
 ROOT = Path(recombine.__file__).parent
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")  # it opens `api` on demand
 

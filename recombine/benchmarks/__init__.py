@@ -1,11 +1,14 @@
 """The benchmarks: one folder each. There is no registry; a folder with a BENCHMARK is a benchmark."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
+
 from recombine.language.expr import Expr, Signature
+from recombine.semantics.fold import Plan, fold
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.tasks.splits import Split
@@ -32,6 +35,23 @@ class Benchmark:
     spellings: Mapping[str, tuple[Callable[[Expr], str], Callable[[str], Expr]]]
     """Ways to write a concept and to read it back."""
     splits: Mapping[str, Split]
+    execute: Callable[[Sequence[Expr], Scenes], np.ndarray] | None = None
+    """The values of concepts on scenes, [concepts, scenes], where folding the fast meaning does not give them."""
+    execute_plainly: Callable[[Expr, Scenes, int], int] | None = None
+    """The same for one concept on one scene, through the plain meaning."""
+
+    def values(self, concepts: Sequence[Expr], scenes: Scenes) -> np.ndarray:
+        """What the fast meaning says of every concept on every scene."""
+        if self.execute:
+            return self.execute(concepts, scenes)
+        found = dict(Plan(concepts).run(self.meaning(scenes)))
+        return np.stack([found[i] for i in range(len(found))])
+
+    def value(self, concept: Expr, scenes: Scenes, scene: int) -> int:
+        """What the plain meaning says of a concept on a scene."""
+        if self.execute_plainly:
+            return self.execute_plainly(concept, scenes, scene)
+        return int(fold(concept, self.reference(scenes, scene), {}))
 
 
 def names() -> list[str]:

@@ -3,9 +3,12 @@
 An object has CLEVR's color, shape, material and size, and a place: `pixel` (px, py, depth) in the image, `position`
 (x, y, z) in the world, or both. `perspective` draws what the camera sees, `top_down` the floor or the board of location
 bins, and `cards` the objects of any other world as labelled chips. `draw` takes the first of these that fits.
+
+With `lit`, the numbers of some objects, these stand out and the others fade.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2s
@@ -174,8 +177,11 @@ def _point(one: Drawable, name: str) -> Point | None:
     return float(x), float(y), float(z)
 
 
-def _count(objects: Sequence[Drawable]) -> str:
-    return f"{len(objects)} object{'' if len(objects) == 1 else 's'}: " + ", ".join(phrase(one) for one in objects)
+def _count(objects: Sequence[Drawable], lit: Collection[int] | None = None) -> str:
+    shown = [one for i, one in enumerate(objects) if _is_lit(i, lit)]
+    text = f"{len(objects)} object{'' if len(objects) == 1 else 's'}"
+    text = text if lit is None else f"{len(shown)} of {text}"
+    return text if lit is not None and not shown else f"{text}: " + ", ".join(phrase(one) for one in shown)
 
 
 def _prefix(prefix: str, *content: object) -> str:
@@ -252,6 +258,41 @@ def _veil(kind: str, prefix: str) -> str:
     return f"url(#{prefix}-{kind})"
 
 
+# --- some objects before others -----------------------------------------------------------------------------------
+
+FAINT = "0.22"
+"""How much is left of an object that is not lit."""
+
+_INKS = re.compile(r' (fill|stroke)="[^"]*"')
+
+
+def _is_lit(i: int, lit: Collection[int] | None) -> bool:
+    return lit is None or i in lit
+
+
+def _faded(drawing: str, i: int, lit: Collection[int] | None) -> str:
+    """The drawing of object i as strong as it should be."""
+    return drawing if _is_lit(i, lit) else element("g", drawing, opacity=FAINT)
+
+
+def _haloed(solid: str, unit: float) -> str:
+    """A solid on its own silhouette, drawn wider in two bright inks: one of them differs from any colour."""
+    silhouette = _INKS.sub("", solid)
+    rings = (("var(--scene-lit,#f08c00)", 2.3), ("#fff", 1.0))
+    halo = (
+        element("g", silhouette, fill=ink, stroke=ink, stroke_width=reach * unit, stroke_linejoin="round")
+        for ink, reach in rings
+    )
+    return "".join(halo) + solid
+
+
+def _tag(i: int, x: float, y: float, unit: float) -> str:
+    """The number of an object."""
+    disc = element("circle", cx=x, cy=y, r=2.3 * unit, fill="#fff", stroke="#1d232b", stroke_width=0.3 * unit)
+    style = f"font:600 {number(3.2 * unit)}px system-ui,sans-serif;fill:#1d232b"
+    return disc + words("text", str(i), x=x, y=y + 1.15 * unit, text_anchor="middle", style=style)
+
+
 # --- the camera's view --------------------------------------------------------------------------------------------
 
 
@@ -312,17 +353,23 @@ def perspective(
     *,
     camera: Point = CAMERA,
     bins: bool = False,
+    lit: Collection[int] | None = None,
+    numbered: bool = False,
     prefix: str = "",
 ) -> str:
-    """The scene as the camera sees it; `bins` lays the grid of locations over it.
+    """The scene as the camera sees it; `bins` lays the grid of locations over it, `numbered` tags the objects.
 
     Ids inside begin with `prefix`, or else with a digest of the scene.
     """
-    view, name = Camera(camera, width, height), _prefix(prefix, objects, width, height, camera, bins)
-    things = sorted(map(_thing, objects), key=lambda thing: -view.centre(thing)[2])
-    drawing = "".join(_ground_shade(t, view, name) for t in things) + "".join(_solid(t, view, name) for t in things)
+    choice = () if lit is None else (sorted(lit),)
+    view, name = Camera(camera, width, height), _prefix(prefix, objects, width, height, camera, bins, *choice)
+    things = sorted(enumerate(map(_thing, objects)), key=lambda one: -view.centre(one[1])[2])
+    drawing = "".join(_faded(_ground_shade(t, view, name), i, lit) for i, t in things)
+    drawing += "".join(_faded(_solid(t, view, name, lit is not None and i in lit), i, lit) for i, t in things)
+    tags = _tags(things, view) if numbered else ""
     grid = _grid(width, height) if bins else ""
-    return _canvas(_count(objects), width, height, _veils(drawing, name), _floor(width, height), grid, drawing)
+    title, floor = _count(objects, lit), _floor(width, height)
+    return _canvas(title, width, height, _veils(drawing, name), floor, grid, drawing, tags)
 
 
 def _floor(width: float, height: float) -> str:
@@ -351,9 +398,33 @@ def _ground_shade(thing: Thing, view: Camera, prefix: str) -> str:
     return element("ellipse", cx=x - 0.12 * rx, cy=y, rx=rx, ry=ry, fill=_veil("shade", prefix))
 
 
-def _solid(thing: Thing, view: Camera, prefix: str) -> str:
-    solid = {"cube": _cube, "sphere": _sphere, "cylinder": _cylinder}[thing.shape]
-    return element("g", words("title", thing.name), solid(thing, view, prefix))
+def _solid(thing: Thing, view: Camera, prefix: str, halo: bool = False) -> str:
+    solid = {"cube": _cube, "sphere": _sphere, "cylinder": _cylinder}[thing.shape](thing, view, prefix)
+    return element("g", words("title", thing.name), _haloed(solid, view.width / 100) if halo else solid)
+
+
+def _tags(things: Sequence[tuple[int, Thing]], view: Camera) -> str:
+    """The numbers of the objects, each where nearer objects and other numbers leave most room; the farthest first."""
+    unit, solids = view.width / 100, [_round_shape(thing, view) for _, thing in things]
+    spots: list[tuple[float, float, float]] = []
+    for place, (x, y, reach) in enumerate(solids):
+        taken = solids[place + 1 :] + spots
+        ways = ((x + 0.7 * reach * across, y + 0.7 * reach * down) for across, down in _CORNERS)
+        spots.append((*max(ways, key=lambda at: min(4.5 * unit, _room(at, taken))), 2.3 * unit))
+    return "".join(_tag(i, x, y, unit) for (i, _), (x, y, _) in zip(things, spots))
+
+
+_CORNERS = ((-1, 1), (1, 1), (-1, -1), (1, -1), (0, -1.2), (-1.2, 0), (1.2, 0), (0, 1.2), (0, 0))
+
+
+def _round_shape(thing: Thing, view: Camera) -> tuple[float, float, float]:
+    """The middle of a thing in the image, and how far it reaches."""
+    centre = view.centre(thing)
+    return *view.image(centre, (0, 0, 0)), thing.radius * view.focal / float(centre[2])
+
+
+def _room(at: tuple[float, float], taken: Sequence[tuple[float, float, float]]) -> float:
+    return min((float(np.hypot(at[0] - x, at[1] - y)) - reach for x, y, reach in taken), default=np.inf)
 
 
 def _sphere(thing: Thing, view: Camera, prefix: str) -> str:
@@ -484,19 +555,35 @@ _LETTER = 5.6  # the usual width of a letter at 11 px
 _CHIP = 22
 
 
-def cards(objects: Sequence[Drawable], width: float = 240, height: float = 0) -> str:
+def cards(
+    objects: Sequence[Drawable],
+    width: float = 240,
+    height: float = 0,
+    *,
+    lit: Collection[int] | None = None,
+) -> str:
     """The objects as labelled chips, with a swatch where a colour is known; as high as it needs to be."""
     chips = [_chip_width(one, width) for one in objects]
     spots = _flow(chips, width)
     bottom = max((y for _, y in spots), default=0) + _CHIP + 8
-    drawing = "".join(_chip(one, *spot, chip) for one, spot, chip in zip(objects, spots, chips))
-    tall = max(height, bottom)
-    return _canvas(_count(objects), width, tall, _floor(width, tall), drawing)
+    chosen = [_chip(one, *spot, chip) for one, spot, chip in zip(objects, spots, chips)]
+    drawing, tall = "".join(_faded(chip, i, lit) for i, chip in enumerate(chosen)), max(height, bottom)
+    return _canvas(_count(objects, lit), width, tall, _floor(width, tall), drawing)
 
 
-def draw(objects: Sequence[Drawable], width: float = 240, height: float = 160, *, prefix: str = "") -> str:
-    """The scene in perspective where its objects are CLEVR's, as cards elsewhere."""
-    return perspective(objects, width, height, prefix=prefix) if drawable(objects) else cards(objects, width, height)
+def draw(
+    objects: Sequence[Drawable],
+    width: float = 240,
+    height: float = 160,
+    *,
+    lit: Collection[int] | None = None,
+    numbered: bool = False,
+    prefix: str = "",
+) -> str:
+    """The scene in perspective where its objects are CLEVR's, as cards, without numbers, elsewhere."""
+    if not drawable(objects):
+        return cards(objects, width, height, lit=lit)
+    return perspective(objects, width, height, lit=lit, numbered=numbered, prefix=prefix)
 
 
 def _chip_width(one: Drawable, width: float) -> float:

@@ -11,6 +11,12 @@ AXES = {"position": ("x", "y", "z"), "pixel": ("pixel_x", "pixel_y", "depth")}
 """Columns of three numbers per object, written as three lists."""
 
 
+PER_OBJECT = ("rotation",)
+"""Further columns of one number per object; all others belong to the scene."""
+SHAPES = {"lamps": (3, 3)}
+"""Columns of a scene that are more than a row of numbers."""
+
+
 def to_table(scenes: Scenes, first: int = 0) -> pa.Table:
     """The scenes as a table; `first` is the number of the first scene."""
     there = np.arange(scenes.places) < scenes.count[:, None]
@@ -30,11 +36,10 @@ def to_table(scenes: Scenes, first: int = 0) -> pa.Table:
         if name in AXES:
             for axis, label in enumerate(AXES[name]):
                 columns[label] = listed(pa.array(column[..., axis][there]))
-        elif column.shape[:2] == there.shape:
+        elif name in PER_OBJECT:
             columns[name] = listed(pa.array(column[there]))
         else:
-            rows = pa.array(column.reshape(-1))
-            columns[name] = pa.FixedSizeListArray.from_arrays(rows, column.shape[1])
+            columns[name] = pa.FixedSizeListArray.from_arrays(pa.array(column.reshape(-1)), column[0].size)
     return pa.table(columns)
 
 
@@ -66,5 +71,5 @@ def from_table(vocabulary: Vocabulary, table: pa.Table, places: int) -> Scenes:
         if name not in known:
             values = flat(name).to_numpy()
             fixed = pa.types.is_fixed_size_list(table.schema.field(name).type)
-            extra[name] = values.reshape(len(count), -1) if fixed else padded(values, 0)
+            extra[name] = values.reshape(len(count), *SHAPES.get(name, (-1,))) if fixed else padded(values, 0)
     return Scenes(vocabulary, count, codes, extra.pop("position"), extra)

@@ -187,7 +187,7 @@ def test_lambda_and_s_are_two_tokens_of_the_length(text: str, tokens: int) -> No
         # parentheses and ends
         ("all(color?(S), blue", "blue⟨here⟩", "expected ',' or ')'"),
         ("all(color?(S), blue))", "blue)⟨here⟩)", "expected the end"),
-        ("all(color?(S,, blue)", "color?(S,⟨here⟩, blue)", "expected a word"),
+        ("all(color?(S,, blue)", "color?(S,⟨here⟩, blue)", "takes 1 operand"),
         ("all color?(S), blue", "all ⟨here⟩color?(S)", "expected '(' after 'for-all='"),
         ("all(color? S, blue)", "all(color? ⟨here⟩S, blue)", "expected '(' after 'color?'"),
         ("", "⟨here⟩", "expected a word"),

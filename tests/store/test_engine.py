@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from recombine.store import progress
 from recombine.store.engine import Engine, InProcess, Processes, engine, shard_bounds
 from recombine.store.errors import UserError
 from recombine.store.key import Key
@@ -196,7 +197,8 @@ def test_shards_cover_everything_once(total, size):
     assert all(0 < end - start <= size for start, end in bounds)
 
 
-def test_bars_show_label_count_and_rate_on_a_terminal():
+def test_bars_show_label_count_and_rate_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "BRIEF", 0.0)
     console = Console(file=StringIO(), force_terminal=True, width=100)
     with Bars(console) as bars:
         InProcess(bars).map(np.sqrt, [1.0, 4.0], "[roots]")
@@ -205,8 +207,16 @@ def test_bars_show_label_count_and_rate_on_a_terminal():
     assert "/s" in console.file.getvalue()
 
 
-def test_bars_print_one_line_per_label_elsewhere():
+def test_bars_print_one_line_per_label_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "BRIEF", 0.0)
     console = Console(file=StringIO())
     with Bars(console) as bars:
         InProcess(bars).map(np.sqrt, [1.0, 4.0], "[roots]")
-    assert console.file.getvalue() == "[roots]: 2/2\n"
+    assert console.file.getvalue() == "[roots]: 2 in 0 s\n"
+
+
+def test_bars_are_silent_about_what_is_quick() -> None:
+    console = Console(file=StringIO())
+    with Bars(console) as bars:
+        InProcess(bars).map(np.sqrt, [1.0, 4.0], "[roots]")
+    assert console.file.getvalue() == ""

@@ -1,37 +1,18 @@
 """How fast CURI's parts are, each beside its plain reference, in CPU time of one core and one run."""
 
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 
 from recombine.benchmarks.curi.meaning import Exact, Plainly
 from recombine.benchmarks.curi.study import Study
 from recombine.metrics.scores import average_precision
+from recombine.metrics.speed import Speed, cpu
 from recombine.semantics.bits import unpack_bits
 from recombine.semantics.fold import Plan, fold
 from recombine.semantics.table import BLOCK
 from recombine.solvers.oracle import answer
 from recombine.tasks.episodes import Episodes, draw_episodes, rival_scenes
-
-
-@dataclass(frozen=True)
-class Speed:
-    """Seconds per item: ours, the plain reference's, and what the released code is known to take."""
-
-    what: str
-    ours: float
-    plain: float
-    target: float
-    released: float | None
-
-
-def _cpu(run: Callable[[], object], items: int) -> float:
-    """CPU seconds per item."""
-    start = time.process_time()
-    run()
-    return (time.process_time() - start) / items
 
 
 def speeds(study: Study) -> Iterator[Speed]:
@@ -46,15 +27,15 @@ def speeds(study: Study) -> Iterator[Speed]:
 def _grammar_draw(study: Study) -> Speed:
     grammar, draws = study.setup.lot.grammar(study.setup.edition.nesting), 2_000_000
     rng = (study.key / "bench" / "draws").rng()
-    ours = _cpu(lambda: grammar.enumerate().draw(draws, rng), draws)
-    plain = _cpu(lambda: [grammar.draw(rng) for _ in range(1_000)], 1_000)
+    ours = cpu(lambda: grammar.enumerate().draw(draws, rng), draws)
+    plain = cpu(lambda: [grammar.draw(rng) for _ in range(1_000)], 1_000)
     return Speed("one draw from the grammar, of 2M", ours, plain, 4e-3, 4.5e-3)
 
 
 def _scene(study: Study) -> Speed:
     study.world.sample(10, study.key / "bench" / "warm")
-    ours = _cpu(lambda: study.world.sample(BLOCK, study.key / "bench" / "scenes"), BLOCK)
-    return Speed("one scene with visibility", ours, float("nan"), 2 * 60 / 990_000, None)
+    ours = cpu(lambda: study.world.sample(BLOCK, study.key / "bench" / "scenes"), BLOCK)
+    return Speed("one scene with visibility", ours, None, 2 * 60 / 990_000, None)
 
 
 def _truth_value(study: Study) -> Speed:
@@ -73,14 +54,14 @@ def _truth_value(study: Study) -> Speed:
             for concept in few:
                 fold(concept, plain, {})
 
-    return Speed("one truth value", _cpu(fast, len(concepts) * len(scenes)), _cpu(plainly, 20 * len(few)), 2e-9, 29e-6)
+    return Speed("one truth value", cpu(fast, len(concepts) * len(scenes)), cpu(plainly, 20 * len(few)), 2e-9, 29e-6)
 
 
 def _hard_episode(study: Study) -> Speed:
     table, weight, shape = study.table, study.space.weight, study.shape("hard")
     key = study.key / "bench" / "episodes"
     draw_episodes(table, weight, 2, shape, key)
-    ours = _cpu(lambda: draw_episodes(table, weight, 4_000, shape, key), 4_000)
+    ours = cpu(lambda: draw_episodes(table, weight, 4_000, shape, key), 4_000)
     some = draw_episodes(table, weight, 5, shape, key)
     rng = key.rng()
 
@@ -89,7 +70,7 @@ def _hard_episode(study: Study) -> Speed:
             union = rival_scenes(table, int(table.sense[concept]), support[: shape.positives])
             rng.permutation(np.flatnonzero(union))[: shape.negatives]
 
-    return Speed("one hard episode", ours, _cpu(plainly, len(some.concept)), 2e-4, 2.9)
+    return Speed("one hard episode", ours, cpu(plainly, len(some.concept)), 2e-4, 2.9)
 
 
 def _oracles(study: Study) -> Speed:
@@ -98,7 +79,7 @@ def _oracles(study: Study) -> Speed:
     few = Episodes(*(column[:5] for column in episodes))
     for belief in beliefs.values():
         answer(belief, few, probe)
-    ours = _cpu(lambda: [answer(belief, many, probe) for belief in beliefs.values()], len(many.concept))
+    ours = cpu(lambda: [answer(belief, many, probe) for belief in beliefs.values()], len(many.concept))
     truth = unpack_bits(probe.bits, probe.size)
 
     def plainly() -> None:
@@ -108,4 +89,4 @@ def _oracles(study: Study) -> Speed:
                 score = np.bincount(study.table.sense, posterior, study.table.senses) @ truth
                 average_precision(truth[study.table.sense[concept]], score)
 
-    return Speed("strong and weak oracle with mAP", ours, _cpu(plainly, len(few.concept)), 5e-3, 1.0)
+    return Speed("strong and weak oracle with mAP", ours, cpu(plainly, len(few.concept)), 5e-3, 1.0)

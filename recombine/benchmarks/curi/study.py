@@ -8,7 +8,7 @@ Every stage is an artefact of the store, made when it is first asked for, in sha
 
 import hashlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
@@ -35,10 +35,9 @@ from recombine.store.recipe import Recipe
 from recombine.store.store import Store, read_table, write_table
 from recombine.tasks.episodes import Episodes, Negatives, Shape, draw_episodes, scenes_at
 from recombine.tasks.splits import Sides, Split, deal, filled, without_leaks
-from recombine.world.columns import from_table
-from recombine.world.columns import to_table as scenes_to_table
 from recombine.world.distribution import World
 from recombine.world.scenes import Scenes, join
+from recombine.world.shards import MakeScenes, read_scenes, shard_name
 
 Part = Literal["train", "validation", "test"]
 PARTS: tuple[Part, ...] = ("train", "validation", "test")
@@ -131,15 +130,6 @@ def _read_concepts(file: str, lot: Lot, first_of_sense: bool) -> tuple[Expr, ...
     return tuple(speller.read_postfix(text) for text in texts)
 
 
-def read_scenes(world: World, folder: Path, block: int) -> Scenes:
-    """One block of scenes."""
-    return from_table(world.vocabulary, read_table(folder / _shard("scenes", block)), world.high)
-
-
-def _shard(name: str, number: int) -> str:
-    return f"{name}-{number:05}.parquet"
-
-
 class Study:
     """The artefacts of one setup, each made when it is first asked for."""
 
@@ -169,8 +159,12 @@ class Study:
 
     @cached_property
     def scenes_folder(self) -> Path:
-        work = _MakeScenes(self.world, self.setup.scale.scenes, self.key / "scenes", self.scenes_recipe)
-        return self._get(self.scenes_recipe, lambda draft: replace(work, folder=str(draft)), self.blocks, "scenes")
+        setup, recipe = self.setup, self.scenes_recipe
+
+        def work(draft: Path) -> MakeScenes:
+            return MakeScenes(str(draft), self.world, setup.scale.scenes, BLOCK, self.key / "scenes", recipe)
+
+        return self._get(recipe, work, self.blocks, "scenes")
 
     @cached_property
     def scenes(self) -> Scenes:
@@ -426,22 +420,6 @@ def _matrix(column: pa.ChunkedArray) -> np.ndarray:
     return values.flatten().to_numpy(zero_copy_only=False).reshape(len(values), -1)
 
 
-@dataclass(frozen=True)
-class _MakeScenes:
-    world: World
-    scenes: int
-    key: Key
-    recipe: Recipe
-    folder: str = ""
-
-    def __call__(self, block: int) -> None:
-        file = Path(self.folder) / _shard("scenes", block)
-        if not file.exists():
-            first = block * BLOCK
-            made = self.world.sample(min(BLOCK, self.scenes - first), self.key / block)
-            write_table(file, scenes_to_table(made, first), self.recipe)
-
-
 @lru_cache(maxsize=1)
 def _table(folder: str, scenes: int) -> Table:
     return load(Path(folder), scenes)
@@ -464,7 +442,7 @@ class _MakeEpisodes:
     recipe: Recipe
 
     def __call__(self, shard: int) -> None:
-        file = Path(self.folder) / _shard("episodes", shard)
+        file = Path(self.folder) / shard_name("episodes", shard)
         if file.exists():
             return
         low, high = shard * SHARD, min((shard + 1) * SHARD, self.episodes)
@@ -527,7 +505,7 @@ class _MakeAnswers:
     recipe: Recipe
 
     def __call__(self, shard: int) -> None:
-        file = Path(self.folder) / _shard("answers", shard)
+        file = Path(self.folder) / shard_name("answers", shard)
         if file.exists():
             return
         table, probe = _table(self.table_folder, self.scenes), _probe(self.table_folder, self.scenes, self.probe_key)

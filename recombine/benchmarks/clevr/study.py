@@ -1,0 +1,245 @@
+"""CLEVR from scenes to questions, as artefacts of the store.
+
+    scenes ─► candidates ─► questions
+
+Candidates are searched shard by shard; the choice among them, which balances families and answers, is one pass over all
+shards in order, so it does not depend on how the work was shared out.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+
+from recombine.benchmarks.clevr.english import ask
+from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, CLOSURE_FAMILIES, Family, build
+from recombine.benchmarks.clevr.meaning import answer_text
+from recombine.benchmarks.clevr.program import write_program
+from recombine.benchmarks.clevr.questions import NONE, Found, Rules, balance, filling, search
+from recombine.benchmarks.clevr.trace import trace_text
+from recombine.benchmarks.clevr.world import ClevrWorld
+from recombine.store.engine import Engine, InProcess
+from recombine.store.errors import UserError
+from recombine.store.key import Key
+from recombine.store.recipe import Recipe
+from recombine.store.store import Store, write_atomically, write_table
+from recombine.world.scenes import Scenes
+from recombine.world.shards import MakeScenes, read_scenes, shard_name
+
+Part = Literal["train", "val", "test"]
+PARTS: tuple[Part, ...] = ("train", "val", "test")
+VERSION = 1
+SHARD = 2_000
+"""Scenes per file."""
+SPARE = 6
+"""Candidates per scene beyond the questions that are kept."""
+
+
+@dataclass(frozen=True)
+class ClevrScale:
+    """How many scenes, and how many questions about each."""
+
+    name: str
+    train: int
+    val: int
+    test: int
+    questions: int = 10
+
+
+CLEVR_SCALES = {
+    scale.name: scale
+    for scale in (
+        ClevrScale("demo", 400, 100, 100),
+        ClevrScale("laptop", 7_000, 1_500, 1_500),
+        ClevrScale("paper", 70_000, 15_000, 15_000),
+    )
+}
+
+
+def clevr_scale(name: str) -> ClevrScale:
+    """The scale of this name."""
+    if name not in CLEVR_SCALES:
+        raise UserError(f"there is no scale '{name}'; choose one of {', '.join(CLEVR_SCALES)}")
+    return CLEVR_SCALES[name]
+
+
+class ClevrStudy:
+    """Scenes and questions of one scale and seed."""
+
+    def __init__(
+        self,
+        scale: ClevrScale,
+        seed: int,
+        store: Store,
+        engine: Engine | None = None,
+        world: ClevrWorld | None = None,
+        rules: Rules | None = None,
+    ) -> None:
+        self.scale, self.seed, self.store = scale, seed, store
+        self.engine = engine or InProcess()
+        self.world, self.rules = world or ClevrWorld(), rules or Rules()
+        self.key = Key(seed) / "clevr"
+        self._shards: dict[tuple[str, int], Scenes] = {}
+
+    def count(self, part: Part) -> int:
+        """Scenes of a part."""
+        if part not in PARTS:
+            raise UserError(f"there is no part '{part}'; choose one of {', '.join(PARTS)}")
+        return int(getattr(self.scale, part))
+
+    def shards(self, part: Part) -> int:
+        return -(-self.count(part) // SHARD)
+
+    def scenes_recipe(self, part: Part) -> Recipe:
+        parameters = {"world": self.world, "scenes": self.count(part), "part": part, "seed": self.seed}
+        return Recipe("clevr-scenes", VERSION, parameters, {})
+
+    def scenes_folder(self, part: Part) -> Path:
+        recipe, key = self.scenes_recipe(part), self.key / "scenes" / part
+
+        def make(draft: Path) -> None:
+            work = MakeScenes(str(draft), self.world, self.count(part), SHARD, key, recipe)
+            self.engine.map(work, range(self.shards(part)), f"scenes: {part}")
+
+        return self.store.get(recipe, make)
+
+    def scene(self, part: Part, number: int) -> tuple[Scenes, int]:
+        """The shard that holds a scene, and its place there."""
+        if not 0 <= number < self.count(part):
+            raise UserError(f"there is no scene {number} in {part}; choose one from 0 to {self.count(part) - 1}")
+        shard, place = divmod(number, SHARD)
+        if (part, shard) not in self._shards:
+            self._shards[part, shard] = read_scenes(self.world, self.scenes_folder(part), shard)
+        return self._shards[part, shard], place
+
+    def questions_recipe(self, part: Part) -> Recipe:
+        parameters = {"rules": self.rules, "questions": self.scale.questions, "spare": SPARE, "seed": self.seed}
+        return Recipe("clevr-questions", VERSION, parameters, {"scenes": self.scenes_recipe(part).digest})
+
+    def questions_folder(self, part: Part) -> Path:
+        """Balanced questions about every scene of a part."""
+        recipe, key = self.questions_recipe(part), self.key / "questions" / part
+        scenes = self.scenes_folder(part)
+
+        def make(draft: Path) -> None:
+            finder = FindCandidates(
+                str(draft), str(scenes), self.world, "clevr", self.rules, self.scale.questions + SPARE, key / "search"
+            )
+            self.engine.map(finder, range(self.shards(part)), f"questions: searching {part}")
+            found = read_candidates(draft, range(self.shards(part)), SHARD)
+            keep = np.zeros(len(found.scene), bool)
+            keep[balance(found, self.scale.questions)] = True
+            np.save(draft / "chosen.npy", keep)
+            sizes = [len(np.load(draft / f"candidates-{shard:05}.npz")["scene"]) for shard in range(self.shards(part))]
+            writer = WriteQuestions(
+                str(draft),
+                str(scenes),
+                self.world,
+                "clevr",
+                key / "words",
+                recipe,
+                tuple(np.cumsum([0, *sizes]).tolist()),
+            )
+            self.engine.map(writer, range(self.shards(part)), f"questions: writing {part}")
+            for file in [*draft.glob("candidates-*.npz"), draft / "chosen.npy"]:
+                file.unlink()
+
+        return self.store.get(recipe, make)
+
+
+def families_of(test: str) -> tuple[Family, ...]:
+    """CLEVR's families, or those of a CLOSURE test."""
+    return CLEVR_FAMILIES if test == "clevr" else CLOSURE_FAMILIES[test]
+
+
+@dataclass(frozen=True)
+class FindCandidates:
+    """Searches one shard of scenes for questions."""
+
+    folder: str
+    scenes_folder: str
+    world: ClevrWorld
+    test: str
+    rules: Rules
+    each: int
+    key: Key
+
+    def __call__(self, shard: int) -> None:
+        file = Path(self.folder) / f"candidates-{shard:05}.npz"
+        if not file.exists():
+            scenes = read_scenes(self.world, Path(self.scenes_folder), shard)
+            found = search(scenes, families_of(self.test), self.each, self.key / shard, self.rules)
+            write_atomically(file, lambda draft: np.savez(draft, **found._asdict()))
+
+
+def read_candidates(folder: Path, shards: Sequence[int], size: int) -> Found:
+    """The candidates of several shards, their scenes counted from the first shard's first."""
+    parts = []
+    for shard in shards:
+        with np.load(folder / f"candidates-{shard:05}.npz") as columns:
+            found = Found(**{name: columns[name] for name in Found._fields})
+        parts.append(found._replace(scene=found.scene + shard * size))
+    return Found(*(np.concatenate(columns) for columns in zip(*parts)))
+
+
+@dataclass(frozen=True)
+class WriteQuestions:
+    """Puts the chosen candidates of one shard into words."""
+
+    folder: str
+    scenes_folder: str
+    world: ClevrWorld
+    test: str
+    key: Key
+    recipe: Recipe
+    starts: tuple[int, ...]
+    """Where each shard's candidates begin among all."""
+
+    def __call__(self, shard: int) -> None:
+        file = Path(self.folder) / shard_name("questions", shard)
+        if file.exists():
+            return
+        folder = Path(self.folder)
+        chosen = np.load(folder / "chosen.npy")
+        with np.load(folder / f"candidates-{shard:05}.npz") as columns:
+            found = Found(**{name: columns[name] for name in Found._fields})
+        found = found.rows(chosen[self.starts[shard] : self.starts[shard + 1]])
+        scenes = read_scenes(self.world, Path(self.scenes_folder), shard)
+        first = int(chosen[: self.starts[shard]].sum())
+        table = questions_table(found, families_of(self.test), scenes, shard * SHARD, first, self.key / shard)
+        write_table(file, table, self.recipe)
+
+
+def questions_table(
+    found: Found, families: tuple[Family, ...], scenes: Scenes, first_scene: int, first: int, key: Key
+) -> pa.Table:
+    """Questions in words, one row each; `scenes` is the batch that `found.scene` points into."""
+    rng = key.rng()
+    rows: dict[str, list] = {name: [] for name in ("question", "answer", "program", "trace", "referents")}
+    for q in range(len(found.scene)):
+        family, scene = families[found.family[q]], int(found.scene[q])
+        slots = filling(family, found.described[q], found.related[q], scenes)
+        program = build(family, slots)
+        rows["question"].append(ask(family, slots, rng))
+        rows["answer"].append(answer_text(program.head.out, int(found.answer[q]), scenes.vocabulary))
+        rows["program"].append(json.dumps(write_program(program), separators=(",", ":")))
+        rows["trace"].append(trace_text(program, scenes, scene))
+        rows["referents"].append([int(one) for one in found.referents[q] if one != NONE])
+    index = [families[f].index for f in found.family]
+    return pa.table(
+        {
+            "question_index": np.arange(first, first + len(found.scene), dtype=np.int32),
+            "image_index": (found.scene + first_scene).astype(np.int32),
+            "question": pa.array(rows["question"], pa.string()),
+            "answer": pa.array(rows["answer"], pa.string()),
+            "question_family_index": np.array(index, np.int16),
+            "family": pa.array([families[f].name for f in found.family], pa.string()),
+            "program": pa.array(rows["program"], pa.string()),
+            "referents": pa.array(rows["referents"], pa.list_(pa.int8())),
+            "trace": pa.array(rows["trace"], pa.string()),
+        }
+    )

@@ -1,0 +1,147 @@
+"""CLOSURE from CLEVR's scenes to its seven tests, their baselines and the gap.
+
+Validation and test questions are about the two halves of CLEVR's validation scenes, training questions about its
+training scenes. Every template of a test gives the same number of questions, with its answers in equal parts.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+
+from recombine.benchmarks.clevr.families import BASELINES, CLOSURE_FAMILIES, Family
+from recombine.benchmarks.clevr.program import read_program
+from recombine.benchmarks.clevr.questions import Rules, code_of, search, share
+from recombine.benchmarks.clevr.study import SHARD, ClevrStudy, questions_table, read_candidates
+from recombine.benchmarks.clevr.study import Part as ClevrPart
+from recombine.benchmarks.clevr.world import ClevrWorld
+from recombine.benchmarks.closure.learners import Scores, score
+from recombine.language.expr import Expr
+from recombine.metrics.gap import Gap, gap
+from recombine.store.errors import UserError
+from recombine.store.key import Key
+from recombine.store.recipe import Recipe
+from recombine.store.store import read_table, write_atomically, write_table
+from recombine.world.scenes import Scenes, join
+from recombine.world.shards import read_scenes
+
+Part = Literal["train", "val", "test"]
+PARTS: tuple[Part, ...] = ("train", "val", "test")
+Kind = Literal["closure", "baseline"]
+VERSION = 1
+COUNTS = {"demo": (36, 72, 72), "laptop": (36, 720, 720), "paper": (36, 3_600, 3_600)}
+"""Training, validation and test questions per test."""
+RULES = Rules(counts=(1, 3))
+"""Counting questions answer 1, 2 or 3; no relation is superfluous."""
+
+
+class ClosureStudy:
+    """The seven tests on the scenes of a CLEVR study."""
+
+    def __init__(self, clevr: ClevrStudy) -> None:
+        self.clevr = clevr
+        self.key = Key(clevr.seed) / "closure"
+        self._scenes: dict[str, Scenes] = {}
+
+    def families(self, test: str, kind: Kind) -> tuple[Family, ...]:
+        if test not in CLOSURE_FAMILIES:
+            raise UserError(f"CLOSURE has no test '{test}'; choose one of {', '.join(CLOSURE_FAMILIES)}")
+        return CLOSURE_FAMILIES[test] if kind == "closure" else BASELINES[test]
+
+    def count(self, part: Part) -> int:
+        if part not in PARTS:
+            raise UserError(f"there is no part '{part}'; choose one of {', '.join(PARTS)}")
+        return COUNTS.get(self.clevr.scale.name, COUNTS["demo"])[PARTS.index(part)]
+
+    def source(self, part: Part) -> tuple[ClevrPart, int, int]:
+        """Which of CLEVR's scenes a part asks about: the part of CLEVR, the first scene and the end."""
+        if part == "train":
+            return "train", 0, self.clevr.count("train")
+        scenes = self.clevr.count("val")
+        return ("val", 0, scenes // 2) if part == "val" else ("val", scenes // 2, scenes)
+
+    def questions_recipe(self, test: str, part: Part, kind: Kind) -> Recipe:
+        parameters = {"test": test, "part": part, "kind": kind, "questions": self.count(part), "seed": self.clevr.seed}
+        inputs = {"scenes": self.clevr.scenes_recipe(self.source(part)[0]).digest}
+        return Recipe("closure-questions", VERSION, {**parameters, "rules": RULES}, inputs)
+
+    def questions_file(self, test: str, part: Part, kind: Kind = "closure") -> Path:
+        """The questions of a test, or of the CLEVR families nearest to it."""
+        recipe, families = self.questions_recipe(test, part, kind), self.families(test, kind)
+        source, low, high = self.source(part)
+        key = self.key / kind / test / part
+
+        def make(draft: Path) -> None:
+            folder = self.clevr.scenes_folder(source)
+            finder = _Find(str(draft), str(folder), self.clevr.world, test, kind, low, high, key / "search")
+            shards = range(low // SHARD, -(-high // SHARD))
+            self.clevr.engine.map(finder, shards, f"{test} {kind}: searching {part}")
+            found = read_candidates(draft, shards, SHARD)
+            scenes = self.scenes(source)
+            sizes = tuple(len(scenes.vocabulary[name].values) for name in ("size", "color", "material", "shape"))
+            answers = tuple(code_of(family, RULES.counts, sizes).answers for family in families)
+            chosen = found.rows(share(found, answers, self.count(part) // len(families)))
+            table = questions_table(chosen, families, scenes, 0, 0, key / "words")
+            write_table(draft / "questions.parquet", table, recipe)
+            for file in draft.glob("candidates-*.npz"):
+                file.unlink()
+
+        return self.clevr.store.get(recipe, make) / "questions.parquet"
+
+    def scenes(self, source: ClevrPart) -> Scenes:
+        """All of CLEVR's scenes of a part."""
+        if source not in self._scenes:
+            folder = self.clevr.scenes_folder(source)
+            shards = range(self.clevr.shards(source))
+            self._scenes[source] = join([read_scenes(self.clevr.world, folder, shard) for shard in shards])
+        return self._scenes[source]
+
+    def questions(self, test: str, part: Part, kind: Kind = "closure") -> pa.Table:
+        return read_table(self.questions_file(test, part, kind))
+
+    def scores(self, test: str, part: Part = "test", kind: Kind = "closure") -> Scores:
+        """What both ideal learners make of a test's questions."""
+        table = self.questions(test, part, kind)
+        programs = programs_of(table)
+        return score(
+            programs, table["answer"].to_pylist(), self.scenes(self.source(part)[0]), table["image_index"].to_numpy()
+        )
+
+    def gaps(self, test: str, part: Part = "test", kind: Kind = "closure") -> Gap:
+        """Strong minus weak, by the probability of the right answer."""
+        found = self.scores(test, part, kind)
+        return gap(test, "accuracy", found.strong, found.weak, len(found.strong), self.key / "bootstrap" / test / kind)
+
+
+def programs_of(table: pa.Table) -> list[Expr]:
+    """The programs of a table of questions."""
+    return [read_program(json.loads(text)) for text in table["program"].to_pylist()]
+
+
+@dataclass(frozen=True)
+class _Find:
+    """Searches the scenes of one shard that belong to a part."""
+
+    folder: str
+    scenes_folder: str
+    world: ClevrWorld
+    test: str
+    kind: Kind
+    low: int
+    high: int
+    key: Key
+
+    def __call__(self, shard: int) -> None:
+        file = Path(self.folder) / f"candidates-{shard:05}.npz"
+        if file.exists():
+            return
+        scenes = read_scenes(self.world, Path(self.scenes_folder), shard)
+        first = max(self.low - shard * SHARD, 0)
+        scenes = scenes[first : self.high - shard * SHARD]
+        families = CLOSURE_FAMILIES[self.test] if self.kind == "closure" else BASELINES[self.test]
+        found = search(scenes, families, len(families), self.key / shard, RULES)
+        found = found._replace(scene=found.scene + first)
+        write_atomically(file, lambda draft: np.savez(draft, **found._asdict()))

@@ -1,0 +1,232 @@
+"""What one can do with CLEVR."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import numpy as np
+import pyarrow as pa
+
+from recombine.benchmarks.clevr import check as checks
+from recombine.benchmarks.clevr.english import read
+from recombine.benchmarks.clevr.families import CLEVR_FAMILIES
+from recombine.benchmarks.clevr.formats import QuestionRecord, SceneFile, write_questions, write_scenes
+from recombine.benchmarks.clevr.program import read_program
+from recombine.benchmarks.clevr.questions import Rules
+from recombine.benchmarks.clevr.speed import speeds
+from recombine.benchmarks.clevr.study import PARTS, ClevrScale, ClevrStudy, Part, clevr_scale
+from recombine.benchmarks.clevr.world import ClevrWorld
+from recombine.metrics.speed import Speed
+from recombine.report.question import QuestionView, question_page, question_view
+from recombine.report.table import Column, Table
+from recombine.store.engine import Progress, engine, silent
+from recombine.store.errors import UserError
+from recombine.store.store import Store, read_table, write_atomically
+from recombine.verbs.common import export, positive
+from recombine.world.scenes import Scenes, join
+from recombine.world.shards import read_scenes
+
+Format = Literal["parquet", "json", "jsonl"]
+FORMATS: tuple[Format, ...] = ("parquet", "json", "jsonl")
+
+
+class Clevr:
+    """CLEVR at one scale and seed.
+
+    `scale` is demo, laptop or paper, or a `ClevrScale` of your own; `cogent` A or B; `world` a `ClevrWorld` of your
+    own; `strict` False accepts superfluous relations where the released generator does.
+    """
+
+    def __init__(
+        self,
+        scale: str | ClevrScale = "demo",
+        seed: int = 0,
+        *,
+        workers: int = 1,
+        cogent: Literal["A", "B"] | None = None,
+        world: ClevrWorld | None = None,
+        strict: bool = True,
+        store: Store | None = None,
+        progress: Progress = silent,
+    ) -> None:
+        size = clevr_scale(scale) if isinstance(scale, str) else scale
+        positive(workers=workers, scenes=min(size.train, size.val, size.test), questions=size.questions)
+        self.engine = engine(workers, progress)
+        self.study = ClevrStudy(
+            size, seed, store or Store.default(), self.engine, world or ClevrWorld(cogent=cogent), Rules(strict=strict)
+        )
+
+    def close(self) -> None:
+        """End the workers."""
+        self.engine.close()
+
+    def __enter__(self) -> "Clevr":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def list(self) -> Table:
+        """The 90 families."""
+        rows = tuple((family.index, family.name, family.final, repr(family.shape)) for family in CLEVR_FAMILIES)
+        columns = (Column("family", "right"), Column("name"), Column("answers with"), Column("shape"))
+        return Table("CLEVR's families", columns, rows)
+
+    def questions(self, part: str = "val") -> pa.Table:
+        """All questions of a part."""
+        self._room()
+        return read_table(self.study.questions_folder(_part(part)))
+
+    def show(self, family: str, number: int = 0, part: str = "val") -> QuestionView:
+        """One question: `family` is a name such as one_hop, or an index."""
+        table = self.questions(part)
+        column = "question_family_index" if family.isdigit() else "family"
+        known = {str(value) for f in CLEVR_FAMILIES for value in (f.index, f.name)}
+        if family not in known:
+            names = dict.fromkeys(f.name for f in CLEVR_FAMILIES)
+            raise UserError(f"CLEVR has no family '{family}'; choose one of {', '.join(names)}, or 0 to 89")
+        rows = np.flatnonzero(np.array(table[column].to_pylist()) == (int(family) if family.isdigit() else family))
+        return view_of(
+            table.take(rows), number, f"{family}", "CLEVR", lambda image: self.study.scene(_part(part), image)
+        )
+
+    def make(self, out: str | Path | None = None, format: str = "parquet") -> Path:
+        """Make scenes and questions of all parts; copy them to `out`, or leave them in the store."""
+        if format not in FORMATS:
+            raise UserError(f"there is no format '{format}'; choose one of {', '.join(FORMATS)}")
+        self._room()
+        found = {}
+        for part in PARTS:
+            found[f"scenes/{part}"] = self.study.scenes_folder(part)
+            found[f"questions/{part}"] = self.study.questions_folder(part)
+        if out is None:
+            return self.study.store.home
+        if format == "parquet":
+            return export(found, Path(out))
+        return self._official(Path(out), format)
+
+    def _official(self, out: Path, format: str) -> Path:
+        """The files as CLEVR names and writes them."""
+        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+            raise UserError(f"{out} exists and is not empty; choose another --out or remove it")
+        draft = out.with_name(f".{out.name}.draft")
+        draft.mkdir(parents=True, exist_ok=True)
+        for part in PARTS:
+            write_scenes(draft / f"CLEVR_{part}_scenes.{format}", SceneFile.of(self.scenes(part), part))
+            records = records_of(self.questions(part), part)
+            write_questions(draft / f"CLEVR_{part}_questions.{format}", records, {"split": part})
+        if out.exists():
+            out.rmdir()
+        draft.rename(out)
+        return out
+
+    def scenes(self, part: str) -> Scenes:
+        """All scenes of a part."""
+        folder, shards = self.study.scenes_folder(_part(part)), range(self.study.shards(_part(part)))
+        return join([read_scenes(self.study.world, folder, shard) for shard in shards])
+
+    def balance(self, part: str = "val") -> Table:
+        """How even the answers of each family are."""
+        table = self.questions(part)
+        family, answer = table["question_family_index"].to_numpy(), np.array(table["answer"].to_pylist())
+        rows = []
+        for one in CLEVR_FAMILIES:
+            values, counts = np.unique(answer[family == one.index], return_counts=True)
+            order = np.argsort(-counts)
+            first, second = (int(counts[i]) for i in order[:2]) if len(order) > 1 else (int(counts.sum()), 0)
+            rows.append((one.index, one.name, int(counts.sum()), len(values), first / second if second else None))
+        columns = (
+            Column("family", "right"),
+            Column("name"),
+            *(Column(name, "right", ".3f") for name in ("questions", "answers", "largest / second")),
+        )
+        return Table(f"Answers of {part}", columns, tuple(rows))
+
+    def speeds(self) -> Iterator[Speed]:
+        """What every part costs beside its plain reference."""
+        return speeds(self.study)
+
+    def _room(self) -> None:
+        """Refuse before anything is written if the disk is too small."""
+        if not self.study.store.has(self.study.questions_recipe("test")):
+            scenes = sum(self.study.count(part) for part in PARTS)
+            self.study.store.need(scenes * (700 + self.study.scale.questions * 500))
+
+
+def _part(name: str) -> Part:
+    if name not in PARTS:
+        raise UserError(f"there is no part '{name}'; choose one of {', '.join(PARTS)}")
+    return cast(Part, name)
+
+
+def view_of(table: pa.Table, number: int, family: str, benchmark: str, scene: Any, weak: Any = None) -> QuestionView:
+    """One row of a table of questions, to look at."""
+    if not 0 <= number < len(table):
+        raise UserError(f"there is no question {number} of {family}; choose one from 0 to {len(table) - 1}")
+    row = table.slice(number, 1).to_pylist()[0]
+    scenes, place = scene(row["image_index"])
+    program = read_program(json.loads(row["program"]), scenes.vocabulary)
+    name = f"{row['family']} {row['question_family_index']}"
+    return question_view(
+        program,
+        row["question"],
+        row["answer"],
+        scenes,
+        place,
+        name,
+        number,
+        benchmark=benchmark,
+        scene_number=row["image_index"],
+        weak=weak(program, scenes, place) if weak else None,
+        strong=row["answer"] if weak else None,
+    )
+
+
+def write_question(view: QuestionView, out: Path) -> Path:
+    """One question as a self-contained page."""
+    if out.suffix != ".html":
+        raise UserError(f"{out}: a question is an .html page; choose this ending")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(out, lambda draft: draft.write_text(question_page(view), encoding="utf-8"))
+    return out
+
+
+def records_of(table: pa.Table, split: str) -> list[QuestionRecord]:
+    """Questions as the official files hold them."""
+    return [
+        QuestionRecord(
+            question=row["question"],
+            answer=row["answer"],
+            program=read_program(json.loads(row["program"])),
+            family=row["question_family_index"],
+            image_index=row["image_index"],
+            image_filename=f"CLEVR_{split}_{row['image_index']:06}.png",
+            split=split,
+            question_index=row["question_index"],
+        )
+        for row in table.to_pylist()
+    ]
+
+
+def check_files(scenes: str | Path, questions: str | Path) -> tuple[Table, bool]:
+    """Recompute a question file from its scenes; whether everything agrees."""
+    found = checks.check(scenes, questions, read)
+    rows = tuple(
+        (
+            row.family,
+            row.questions,
+            row.with_program,
+            row.agree,
+            row.differ,
+            row.unread,
+            row.no_scene,
+            row.first_difference,
+        )
+        for row in found.families
+    )
+    names = ("questions", "with program", "agree", "differ", "unread", "no scene")
+    columns = (Column("family"), *(Column(name, "right") for name in names), Column("first difference"))
+    relations = found.relations
+    note = f"Relations: {relations.agree:,} of {relations.with_relations:,} scenes agree. {relations.first_difference}"
+    return Table(f"{questions} on {scenes}", columns, rows, note), found.fine

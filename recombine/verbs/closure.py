@@ -1,0 +1,117 @@
+"""What one can do with CLOSURE."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from recombine.benchmarks.clevr.families import CLOSURE_FAMILIES
+from recombine.benchmarks.clevr.study import ClevrScale
+from recombine.benchmarks.closure.learners import ANSWERS, weak_answers
+from recombine.benchmarks.closure.study import PARTS, ClosureStudy, Kind, Part
+from recombine.benchmarks.closure.tests import CLOSURE_SPLITS
+from recombine.language.expr import Expr
+from recombine.metrics.speed import Speed
+from recombine.report.closure import ClosureGaps, html_report, markdown_report
+from recombine.report.question import QuestionView
+from recombine.report.table import Column, Table
+from recombine.store.engine import Progress, silent
+from recombine.store.errors import UserError
+from recombine.store.store import Store, write_atomically
+from recombine.verbs.clevr import Clevr, view_of
+from recombine.verbs.common import export
+from recombine.world.scenes import Scenes
+
+KINDS: tuple[Kind, ...] = ("closure", "baseline")
+
+
+class Closure:
+    """CLOSURE's seven tests on CLEVR's scenes, at one scale and seed."""
+
+    def __init__(
+        self,
+        scale: str | ClevrScale = "demo",
+        seed: int = 0,
+        *,
+        workers: int = 1,
+        store: Store | None = None,
+        progress: Progress = silent,
+    ) -> None:
+        self.clevr = Clevr(scale, seed, workers=workers, store=store, progress=progress)
+        self.study = ClosureStudy(self.clevr.study)
+
+    def close(self) -> None:
+        """End the workers."""
+        self.clevr.close()
+
+    def __enter__(self) -> "Closure":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def list(self) -> Table:
+        """The seven tests, and why CLEVR never asks their questions."""
+        rows = tuple(
+            (name, len(CLOSURE_FAMILIES[name]), split.about, split.test.text) for name, split in CLOSURE_SPLITS.items()
+        )
+        columns = (Column("test"), Column("templates", "right"), Column("what"), Column("why it is new"))
+        return Table("CLOSURE's tests", columns, rows)
+
+    def show(self, test: str, number: int = 0, part: str = "val") -> QuestionView:
+        """One question, with the answers of the weak learner."""
+        part_ = _part(part)
+        table = self.study.questions(test, part_)
+        source = self.study.source(part_)[0]
+
+        return view_of(table, number, test, "CLOSURE", lambda image: self.clevr.study.scene(source, image), most_likely)
+
+    def make(self, out: str | Path | None = None) -> Path:
+        """All questions of all tests and of their baselines, and CLEVR's scenes."""
+        found = {f"scenes/{part}": self.clevr.study.scenes_folder(part) for part in ("train", "val")}
+        for test in CLOSURE_FAMILIES:
+            for part in PARTS:
+                for kind in KINDS:
+                    found[f"{kind}/{test}/{part}"] = self.study.questions_file(test, part, kind).parent
+        return self.clevr.study.store.home if out is None else export(found, Path(out))
+
+    def gap(self, tests: Sequence[str] = (), part: str = "test") -> ClosureGaps:
+        """Strong minus weak learner on each test and on its baseline."""
+        chosen = list(tests) or list(CLOSURE_FAMILIES)
+        for test in chosen:
+            self.study.families(test, "closure")
+        gaps = {kind: {test: self.study.gaps(test, _part(part), kind) for test in chosen} for kind in KINDS}
+        scale = self.clevr.study.scale
+        return ClosureGaps(scale.name, self.clevr.study.seed, part, gaps["closure"], gaps["baseline"])
+
+    def report(self, out: str | Path) -> Path:
+        """The gaps and one question of each test as a page (.html), or the gaps as Markdown (.md)."""
+        out = Path(out)
+        if out.suffix not in (".html", ".md"):
+            raise UserError(f"{out}: a report is an .html page or an .md file; choose one of these endings")
+        gaps = self.gap()
+        out.parent.mkdir(parents=True, exist_ok=True)
+        if out.suffix == ".md":
+            markdown_report(gaps, out)
+            return out
+        text = html_report(gaps, self.list(), [self.show(test, 3) for test in CLOSURE_FAMILIES])
+        write_atomically(out, lambda draft: draft.write_text(text, encoding="utf-8"))
+        return out
+
+    def speeds(self) -> Iterator[Speed]:
+        """What every part costs beside its plain reference."""
+        return self.clevr.speeds()
+
+
+def most_likely(program: Expr, scenes: Scenes, scene: int) -> tuple[tuple[str, float], ...]:
+    """The weak learner's answers to one question, the likeliest first."""
+    (chances,) = weak_answers([program], scenes, np.array([scene]))
+    order = np.argsort(-chances, kind="stable")
+    return tuple((ANSWERS[i], float(chances[i])) for i in order if chances[i] > 0)
+
+
+def _part(name: str) -> Part:
+    if name not in PARTS:
+        raise UserError(f"there is no part '{name}'; choose one of {', '.join(PARTS)}")
+    return cast(Part, name)
