@@ -252,7 +252,8 @@ def report(
 def check(
     benchmark: Benchmark,
     scenes: Annotated[
-        Path | None, typer.Option("--scenes", help="CLEVR: a file of scenes, JSON or JSON lines.")
+        list[Path] | None,
+        typer.Option("--scenes", help="CLEVR: a file of scenes, JSON or JSON lines; may be repeated."),
     ] = None,
     questions: Annotated[
         Path | None, typer.Option("--questions", help="CLEVR: a file of questions about them.")
@@ -267,9 +268,9 @@ def check(
     With --scenes and --questions: recompute relations from coordinates, run programs, read the text where there is no
     program, and compare the answers, per family.
     """
-    if (scenes is None) != (questions is None):
+    if bool(scenes) != (questions is not None):
         raise UserError("--scenes and --questions belong together: give both files")
-    if scenes is not None and questions is not None:
+    if scenes and questions is not None:
         if benchmark not in ("clevr", "closure"):
             raise UserError(f"--scenes and --questions are for clevr and closure, not for {benchmark}")
         table, fine = check_files(scenes, questions)

@@ -1,7 +1,7 @@
 """What one can do with CLEVR."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -209,24 +209,15 @@ def records_of(table: pa.Table, split: str) -> list[QuestionRecord]:
     ]
 
 
-def check_files(scenes: str | Path, questions: str | Path) -> tuple[Table, bool]:
+def check_files(scenes: Sequence[str | Path], questions: str | Path) -> tuple[Table, bool]:
     """Recompute a question file from its scenes; whether everything agrees."""
     found = checks.check(scenes, questions, read)
     rows = tuple(
-        (
-            row.family,
-            row.questions,
-            row.with_program,
-            row.agree,
-            row.differ,
-            row.unread,
-            row.no_scene,
-            row.first_difference,
-        )
-        for row in found.families
+        (r.family, r.questions, r.with_program, r.agree, r.differ, r.unread + r.no_scene, r.first_difference)
+        for r in found.families
     )
-    names = ("questions", "with program", "agree", "differ", "unread", "no scene")
+    names = ("asked", "programs", "agree", "differ", "not judged")
     columns = (Column("family"), *(Column(name, "right") for name in names), Column("first difference"))
     relations = found.relations
     note = f"Relations: {relations.agree:,} of {relations.with_relations:,} scenes agree. {relations.first_difference}"
-    return Table(f"{questions} on {scenes}", columns, rows, note), found.fine
+    return Table(f"{questions}", columns, rows, note), found.fine

@@ -1,14 +1,14 @@
 """Does a released file agree with itself? Relations follow from places, and answers from programs."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from recombine.benchmarks.clevr.formats import QuestionRecord, SceneFile, read_questions, read_scenes
+from recombine.benchmarks.clevr.formats import QuestionRecord, SceneFile, read_questions, read_scenes, together
 from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY, DIRECTIONS
 from recombine.benchmarks.clevr.meaning import Plainly, Undefined, answer_text
 from recombine.benchmarks.clevr.relations import all_beyond, listed, members
@@ -59,13 +59,14 @@ class Check:
 
 
 def check(
-    scenes_file: Path | str,
+    scenes_files: Sequence[Path | str] | Path | str,
     questions_file: Path | str,
     read: Reader | None = None,
     vocabulary: Vocabulary = CLEVR_VOCABULARY,
 ) -> Check:
-    """Compare a file of questions with its file of scenes; `read` serves questions without a program."""
-    scenes = read_scenes(scenes_file, vocabulary)
+    """Compare a file of questions with its file or files of scenes; `read` serves questions without a program."""
+    files = [scenes_files] if isinstance(scenes_files, Path | str) else scenes_files
+    scenes = together([read_scenes(file, vocabulary) for file in files])
     questions = read_questions(questions_file, vocabulary)
     return Check(check_relations(scenes), check_questions(scenes, questions, read))
 
@@ -133,13 +134,14 @@ class _Verdict:
 
 def _judge(question: QuestionRecord, images: _Images, read: Reader | None) -> _Verdict:
     has_program, row = question.program is not None, images.row(question)
-    program = question.program or _read(question.question, read)
     if row is None:
-        return _Verdict("no_scene", has_program)
-    if program is None:
-        return _Verdict("unread", has_program)
+        return _Verdict("no_scene", has_program, f"{question.question}: its image is not among the scenes")
     if question.answer is None:
         return _Verdict("no_answer", has_program)
+    try:
+        program = question.program or _read(question.question, read)
+    except UserError as error:
+        return _Verdict("unread", has_program, str(error))
     found = _answer(program, images.plain(row))
     if found == question.answer:
         return _Verdict("agree", has_program)
@@ -147,11 +149,10 @@ def _judge(question: QuestionRecord, images: _Images, read: Reader | None) -> _V
     return _Verdict("differ", has_program, said)
 
 
-def _read(question: str, read: Reader | None) -> Expr | None:
-    try:
-        return None if read is None else read(question)
-    except UserError:
-        return None
+def _read(question: str, read: Reader | None) -> Expr:
+    if read is None:
+        raise UserError(f"{question}: it has no program")
+    return read(question)
 
 
 def _answer(program: Expr, plain: Plainly) -> str:

@@ -7,7 +7,7 @@ its camera and lamps (`camera_jitter`, `lamp_jitter`), so it can be drawn again 
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from reprlib import repr as brief
@@ -21,7 +21,7 @@ from recombine.benchmarks.clevr.relations import WAYS, all_beyond, members
 from recombine.language.expr import Expr
 from recombine.store.errors import UserError
 from recombine.world.distribution import places_taken
-from recombine.world.scenes import ABSENT, Scenes, mask_dtype
+from recombine.world.scenes import ABSENT, Scenes, join, mask_dtype
 from recombine.world.vocabulary import Vocabulary
 
 PLACES, MOST = 10, 64
@@ -110,6 +110,22 @@ def read_scenes(path: Path | str, vocabulary: Vocabulary = CLEVR_VOCABULARY) -> 
         {way: columns.masks([mask for part in parts for mask in part.related[way]]) for way in DIRECTIONS},
         np.array([part.has_relations for part in parts], bool),
         records.info,
+    )
+
+
+def together(files: Sequence[SceneFile]) -> SceneFile:
+    """Several files as one; columns that not all of them have are left out."""
+    if len({file.scenes.places for file in files}) > 1:
+        raise UserError("the files of scenes hold different numbers of objects per scene; check them one by one")
+    shared = set.intersection(*(set(file.scenes.extra) for file in files))
+    slim = [replace(file.scenes, extra={name: file.scenes.extra[name] for name in sorted(shared)}) for file in files]
+    return SceneFile(
+        join(slim),
+        np.concatenate([file.image_index for file in files]),
+        tuple(name for file in files for name in file.image_filename),
+        tuple(split for file in files for split in file.split),
+        {way: np.concatenate([file.related[way] for file in files]) for way in DIRECTIONS},
+        np.concatenate([file.has_relations for file in files]),
     )
 
 
