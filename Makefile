@@ -21,12 +21,15 @@ check: install ## format, lint, types, smoke test
 
 bench: install ## the speed of every part beside its plain reference
 	$(BIN)/recombine bench curi --scale laptop
+	$(BIN)/recombine bench clevr
 
 full: install ## paper scale, and its report in docs/results; goes on where it was stopped
 	$(BIN)/recombine report curi --scale paper --edition release --complete --out docs/results/curi.md
 	$(BIN)/recombine report curi --scale paper --edition paper --out docs/results/curi-paper-edition.md
 	$(BIN)/python -m pytest -o addopts="--import-mode=importlib -q" -m full tests
 	$(BIN)/recombine bench curi --scale paper
+	$(BIN)/recombine make clevr --scale paper
+	$(BIN)/recombine report closure --scale paper --out docs/results/clevr.md
 
 golden: install ## what would change in tests/golden; `make golden WRITE=1` writes it
 	$(BIN)/python tests/golden/compare.py $(if $(WRITE),--write)

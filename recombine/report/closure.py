@@ -92,20 +92,21 @@ class ClosureGaps:
         ]
 
 
-def html_report(gaps: ClosureGaps, tests: Table, examples: Sequence[QuestionView]) -> str:
+def html_report(gaps: ClosureGaps, tables: Sequence[Table], examples: Sequence[QuestionView]) -> str:
     """One self-contained page."""
     sections = [
         Section("The compositionality gap", chart(gaps.chart(), "Both ideal learners.") + gaps.table().html()),
-        Section("The seven tests", tests.html()),
+        Section("The seven tests, and CLEVR", "".join(table.html() for table in tables)),
         Section("Questions", "".join(map(question_card, examples)), "One question of each test, step by step."),
     ]
     return page("CLOSURE: how far from the ideal learner?", sections, INTRO)
 
 
-def markdown_report(gaps: ClosureGaps, file: Path) -> None:
+def markdown_report(gaps: ClosureGaps, tables: Sequence[Table], file: Path) -> None:
     """The gaps as Markdown, with the figure in a folder beside it."""
     folder = file.with_suffix("")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "gap.svg").write_text(stand_alone(gaps.chart()), encoding="utf-8")
     text = f"# CLOSURE: the ideal learners\n\n{INTRO}\n\n![Both ideal learners.]({folder.name}/gap.svg)\n\n"
-    file.write_text(text + gaps.table().markdown() + "\n", encoding="utf-8")
+    parts = [gaps.table().markdown(), *(table.markdown() for table in tables)]
+    file.write_text(text + "\n\n".join(parts) + "\n", encoding="utf-8")

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +29,16 @@ from recombine.world.shards import read_scenes
 
 Format = Literal["parquet", "json", "jsonl"]
 FORMATS: tuple[Format, ...] = ("parquet", "json", "jsonl")
+
+
+class Spread(NamedTuple):
+    """A family's questions, how many different answers they have, and how far the most frequent answer leads."""
+
+    family: int
+    name: str
+    questions: int
+    answers: int
+    lead: float | None
 
 
 class Clevr:
@@ -126,22 +136,22 @@ class Clevr:
         folder, shards = self.study.scenes_folder(_part(part)), range(self.study.shards(_part(part)))
         return join([read_scenes(self.study.world, folder, shard) for shard in shards])
 
-    def balance(self, part: str = "val") -> Table:
-        """How even the answers of each family are."""
+    def spread(self, part: str = "val") -> tuple[Spread, ...]:
+        """How the questions of a part and their answers are spread over the families."""
         table = self.questions(part)
         family, answer = table["question_family_index"].to_numpy(), np.array(table["answer"].to_pylist())
-        rows = []
+        found = []
         for one in CLEVR_FAMILIES:
-            values, counts = np.unique(answer[family == one.index], return_counts=True)
-            order = np.argsort(-counts)
-            first, second = (int(counts[i]) for i in order[:2]) if len(order) > 1 else (int(counts.sum()), 0)
-            rows.append((one.index, one.name, int(counts.sum()), len(values), first / second if second else None))
-        columns = (
-            Column("family", "right"),
-            Column("name"),
-            *(Column(name, "right", ".3f") for name in ("questions", "answers", "largest / second")),
-        )
-        return Table(f"Answers of {part}", columns, tuple(rows))
+            counts = np.sort(np.unique(answer[family == one.index], return_counts=True)[1])[::-1]
+            lead = float(counts[0] / counts[1]) if len(counts) > 1 else None
+            found.append(Spread(one.index, one.name, int(counts.sum()), len(counts), lead))
+        return tuple(found)
+
+    def balance(self, part: str = "val") -> Table:
+        """How even the answers of each family are."""
+        names = ("questions", "answers", "largest / second")
+        columns = (Column("family", "right"), Column("name"), *(Column(name, "right", ".3f") for name in names))
+        return Table(f"Answers of {part}", columns, tuple(map(tuple, self.spread(part))))
 
     def speeds(self) -> Iterator[Speed]:
         """What every part costs beside its plain reference."""

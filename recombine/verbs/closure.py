@@ -6,10 +6,10 @@ from typing import cast
 
 import numpy as np
 
-from recombine.benchmarks.clevr.families import CLOSURE_FAMILIES
+from recombine.benchmarks.clevr.families import CLOSURE_FAMILIES, shape_of
 from recombine.benchmarks.clevr.study import ClevrScale
 from recombine.benchmarks.closure.learners import ANSWERS, weak_answers
-from recombine.benchmarks.closure.study import PARTS, ClosureStudy, Kind, Part
+from recombine.benchmarks.closure.study import PARTS, ClosureStudy, Kind, Part, programs_of
 from recombine.benchmarks.closure.tests import CLOSURE_SPLITS
 from recombine.language.expr import Expr
 from recombine.metrics.speed import Speed
@@ -23,6 +23,8 @@ from recombine.verbs.clevr import Clevr, view_of
 from recombine.verbs.common import export
 from recombine.world.scenes import Scenes
 
+ENOUGH = 100
+"""Questions of a family that its balance is judged by."""
 KINDS: tuple[Kind, ...] = ("closure", "baseline")
 
 
@@ -85,6 +87,23 @@ class Closure:
         scale = self.clevr.study.scale
         return ClosureGaps(scale.name, self.clevr.study.seed, part, gaps["closure"], gaps["baseline"])
 
+    def evidence(self, part: str = "val") -> Table:
+        """What makes the tests fair: how CLEVR's own questions are spread, and that none has the shape of a test."""
+        questions, spread = self.clevr.questions(part), self.clevr.spread(part)
+        large = [family for family in spread if family.questions >= ENOUGH]
+        shapes = {family.shape for families in CLOSURE_FAMILIES.values() for family in families}
+        met = sum(shape_of(program) in shapes for program in programs_of(questions))
+        rows = (
+            (f"CLEVR questions, {part}", len(questions)),
+            ("families of 90 that occur", sum(family.questions > 0 for family in spread)),
+            ("questions of the rarest family", min(family.questions for family in spread)),
+            ("questions of the most frequent family", max(family.questions for family in spread)),
+            (f"families of {ENOUGH} questions or more", len(large)),
+            ("largest answer / second, worst of these", max((family.lead or 0.0 for family in large), default=None)),
+            ("questions with the shape of a CLOSURE test", met),
+        )
+        return Table("CLEVR's questions", (Column("what"), Column("value", "right", ".3f")), rows)
+
     def report(self, out: str | Path) -> Path:
         """The gaps and one question of each test as a page (.html), or the gaps as Markdown (.md)."""
         out = Path(out)
@@ -93,9 +112,9 @@ class Closure:
         gaps = self.gap()
         out.parent.mkdir(parents=True, exist_ok=True)
         if out.suffix == ".md":
-            markdown_report(gaps, out)
+            markdown_report(gaps, (self.list(), self.evidence()), out)
             return out
-        text = html_report(gaps, self.list(), [self.show(test, 3) for test in CLOSURE_FAMILIES])
+        text = html_report(gaps, (self.list(), self.evidence()), [self.show(test, 3) for test in CLOSURE_FAMILIES])
         write_atomically(out, lambda draft: draft.write_text(text, encoding="utf-8"))
         return out
 

@@ -516,6 +516,8 @@ def _describe_set(
 
 LARGEST_SHARE = 1.1
 """How much more frequent the most frequent answer of a family may be than the second."""
+PASSES = 5
+"""How often all scenes are gone through while questions are missing."""
 SLACK = 5
 """Questions per answer that are not held against it."""
 
@@ -523,7 +525,7 @@ SLACK = 5
 def balance(found: Found, each: int) -> np.ndarray:
     """Choose up to `each` questions per scene: rare families first, and no answer far ahead of the others.
 
-    One pass over all scenes in order, so the choice does not depend on how they were searched: int[chosen rows].
+    The scenes are gone through in order, so the choice does not depend on how they were searched: int[chosen rows].
     """
     families = int(found.family.max(initial=0)) + 1
     chosen = _balance(found.scene, found.family.astype(np.int64), found.answer.astype(np.int64), families, each)
@@ -535,40 +537,67 @@ def _balance(scene: np.ndarray, family: np.ndarray, answer: np.ndarray, families
     chosen = np.zeros(len(scene), np.bool_)
     used = np.zeros(families)
     said = np.zeros((families, 256))
-    start = 0
+    for _ in range(PASSES):
+        missing = _balance_once(scene, family, answer, each, chosen, used, said)
+        if not missing:
+            break
+    return chosen
+
+
+@njit(cache=True)
+def _balance_once(
+    scene: np.ndarray,
+    family: np.ndarray,
+    answer: np.ndarray,
+    each: int,
+    chosen: np.ndarray,
+    used: np.ndarray,
+    said: np.ndarray,
+) -> int:
+    """One pass over all scenes; what was refused early may be welcome later. Returns how many questions are missing."""
+    start, missing = 0, 0
     while start < len(scene):
         end = start
-        while end < len(scene) and scene[end] == scene[start]:
-            end += 1
         kept = 0
+        while end < len(scene) and scene[end] == scene[start]:
+            kept += chosen[end]
+            end += 1
         for place in np.argsort(used[family[start:end]], kind="mergesort"):
             q = start + place
             if kept == each:
                 break
-            others = 0.0
-            for a in range(256):
-                if a != answer[q] and said[family[q], a] > others:
-                    others = said[family[q], a]
-            if said[family[q], answer[q]] + 1 <= max(LARGEST_SHARE * others, others + 1, SLACK):
+            if not chosen[q] and _welcome(said[family[q]], answer[q]):
                 chosen[q] = True
                 used[family[q]] += 1
                 said[family[q], answer[q]] += 1
                 kept += 1
+        missing += each - kept
         start = end
-    return chosen
+    return missing
 
 
-def share(found: Found, codes: tuple[np.ndarray, ...], each: int) -> np.ndarray:
-    """Choose `each` questions of every family with its answers in equal parts, earlier scenes first: int[chosen rows].
+@njit(cache=True)
+def _welcome(said: np.ndarray, answer: int) -> bool:
+    """Whether one more of this answer keeps it within reach of the others."""
+    others = 0.0
+    for a in range(len(said)):
+        if a != answer and said[a] > others:
+            others = said[a]
+    return said[answer] + 1 <= max(LARGEST_SHARE * others, others + 1, SLACK)
+
+
+def share(found: Found, codes: tuple[np.ndarray, ...], each: int, key: Key) -> np.ndarray:
+    """Choose `each` questions of every family at random, with its answers in equal parts: int[chosen rows].
 
     `codes` holds the answers of each family. Where an answer is too rare, the others fill its place.
     """
     chosen: list[np.ndarray] = []
+    rng = key.rng()
     for f, answers in enumerate(codes):
         rows = np.flatnonzero(found.family == f)
         by_answer = [rows[found.answer[rows] == a] for a in answers]
         quota = _quotas(np.array([len(r) for r in by_answer]), each)
-        chosen += [r[:n] for r, n in zip(by_answer, quota)]
+        chosen += [rng.permutation(r)[:n] for r, n in zip(by_answer, quota)]
     return np.sort(np.concatenate(chosen))
 
 

@@ -83,7 +83,7 @@ class ClosureStudy:
             scenes = self.scenes(source)
             sizes = tuple(len(scenes.vocabulary[name].values) for name in ("size", "color", "material", "shape"))
             answers = tuple(code_of(family, RULES.counts, sizes).answers for family in families)
-            chosen = found.rows(share(found, answers, self.count(part) // len(families)))
+            chosen = found.rows(share(found, answers, self.count(part) // len(families), key / "choice"))
             table = questions_table(chosen, families, scenes, 0, 0, key / "words")
             write_table(draft / "questions.parquet", table, recipe)
             for file in draft.glob("candidates-*.npz"):
