@@ -41,7 +41,7 @@ ScaleName = Annotated[str, typer.Option("--scale", help="How much: [b]demo[/b], 
 EditionName = Annotated[
     str | None,
     typer.Option(
-        "--edition", help="CURI: [b]paper[/b] (default), as the papers say, or [b]release[/b], as the code did."
+        "--edition", help="[b]paper[/b] (default): as the papers say; [b]release[/b]: as the released code did."
     ),
 ]
 Seed = Annotated[

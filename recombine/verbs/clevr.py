@@ -16,7 +16,7 @@ from recombine.benchmarks.clevr.program import read_program
 from recombine.benchmarks.clevr.questions import Rules
 from recombine.benchmarks.clevr.speed import speeds
 from recombine.benchmarks.clevr.study import PARTS, ClevrScale, ClevrStudy, Part, clevr_scale
-from recombine.benchmarks.clevr.world import ClevrWorld
+from recombine.benchmarks.clevr.world import COGENT, ClevrWorld
 from recombine.metrics.speed import Speed
 from recombine.report.question import QuestionView, question_page, question_view
 from recombine.report.table import Column, Table
@@ -28,6 +28,7 @@ from recombine.world.scenes import Scenes, join
 from recombine.world.shards import read_scenes
 
 Format = Literal["parquet", "json", "jsonl"]
+EDITIONS = ("paper", "release")
 FORMATS: tuple[Format, ...] = ("parquet", "json", "jsonl")
 
 
@@ -45,7 +46,7 @@ class Clevr:
     """CLEVR at one scale and seed.
 
     `scale` is demo, laptop or paper, or a `ClevrScale` of your own; `cogent` A or B; `world` a `ClevrWorld` of your
-    own; `strict` False accepts superfluous relations where the released generator does.
+    own. The edition `release` accepts superfluous relations where the released generator does.
     """
 
     def __init__(
@@ -56,15 +57,24 @@ class Clevr:
         workers: int = 1,
         cogent: Literal["A", "B"] | None = None,
         world: ClevrWorld | None = None,
-        strict: bool = True,
+        edition: str = "paper",
         store: Store | None = None,
         progress: Progress = silent,
     ) -> None:
         size = clevr_scale(scale) if isinstance(scale, str) else scale
+        if edition not in EDITIONS:
+            raise UserError(f"there is no edition '{edition}'; choose one of {', '.join(EDITIONS)}")
+        if cogent not in (None, *COGENT):
+            raise UserError(f"there is no CoGenT condition '{cogent}'; choose one of {', '.join(COGENT)}")
         positive(workers=workers, scenes=min(size.train, size.val, size.test), questions=size.questions)
         self.engine = engine(workers, progress)
         self.study = ClevrStudy(
-            size, seed, store or Store.default(), self.engine, world or ClevrWorld(cogent=cogent), Rules(strict=strict)
+            size,
+            seed,
+            store or Store.default(),
+            self.engine,
+            world or ClevrWorld(cogent=cogent),
+            Rules(strict=edition == "paper"),
         )
 
     def close(self) -> None:
@@ -222,11 +232,13 @@ def records_of(table: pa.Table, split: str) -> list[QuestionRecord]:
 def check_files(scenes: Sequence[str | Path], questions: str | Path) -> tuple[Table, bool]:
     """Recompute a question file from its scenes; whether everything agrees."""
     found = checks.check(scenes, questions, read)
+    missing = next((row.first_missing for row in found.families if row.first_missing), "")
+    if missing:
+        raise UserError(f"{questions}: {missing}; give its file with --scenes too")
     rows = tuple(
-        (r.family, r.questions, r.with_program, r.agree, r.differ, r.unread + r.no_scene, r.first_difference)
-        for r in found.families
+        (r.family, r.questions, r.with_program, r.agree, r.differ, r.unread, r.first_difference) for r in found.families
     )
-    names = ("asked", "programs", "agree", "differ", "not judged")
+    names = ("asked", "programs", "agree", "differ", "unread")
     columns = (Column("family"), *(Column(name, "right") for name in names), Column("first difference"))
     relations = found.relations
     note = f"Relations: {relations.agree:,} of {relations.with_relations:,} scenes agree. {relations.first_difference}"

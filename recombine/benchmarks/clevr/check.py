@@ -44,6 +44,7 @@ class FamilyRow:
     unread: int  # no program in the file, and none could be read from the question
     no_answer: int  # the file hides the answer
     no_scene: int  # about an image that is not among the scenes
+    first_missing: str = ""  # the first of these
     first_difference: str = ""
 
 
@@ -96,8 +97,8 @@ def check_questions(
     """Answer every question by its program and compare, family by family."""
     images = _Images(file)
     verdicts: dict[str, list[_Verdict]] = {}
-    for question in questions:
-        verdicts.setdefault(_family(question), []).append(_judge(question, images, read))
+    for number, question in enumerate(questions):
+        verdicts.setdefault(_family(question), []).append(_judge(number, question, images, read))
     return tuple(_row(family, verdicts[family]) for family in sorted(verdicts, key=_family_order))
 
 
@@ -132,10 +133,11 @@ class _Verdict:
     difference: str = ""
 
 
-def _judge(question: QuestionRecord, images: _Images, read: Reader | None) -> _Verdict:
+def _judge(number: int, question: QuestionRecord, images: _Images, read: Reader | None) -> _Verdict:
     has_program, row = question.program is not None, images.row(question)
     if row is None:
-        return _Verdict("no_scene", has_program, f"{question.question}: its image is not among the scenes")
+        image = question.image_filename or f"image {question.image_index}"
+        return _Verdict("no_scene", has_program, f"question {number} is about {image}, which is not among the scenes")
     if question.answer is None:
         return _Verdict("no_answer", has_program)
     try:
@@ -168,9 +170,14 @@ def _row(family: str, verdicts: list[_Verdict]) -> FamilyRow:
         family,
         questions=len(verdicts),
         with_program=sum(verdict.has_program for verdict in verdicts),
-        first_difference=next((verdict.difference for verdict in verdicts if verdict.difference), ""),
+        first_difference=_first(verdicts, "differ", "unread"),
+        first_missing=_first(verdicts, "no_scene"),
         **{outcome: outcomes[outcome] for outcome in OUTCOMES},
     )
+
+
+def _first(verdicts: list[_Verdict], *outcomes: str) -> str:
+    return next((verdict.difference for verdict in verdicts if verdict.outcome in outcomes), "")
 
 
 def _family(question: QuestionRecord) -> str:
