@@ -106,9 +106,7 @@ def show(
         str, typer.Argument(help="Such as [b]curi/boolean[/b], [b]clevr/one_hop[/b], [b]closure/or_mat[/b].")
     ],
     number: Annotated[int, typer.Option("--episode", "--question", help="Which episode or question.", min=0)] = 0,
-    part: Annotated[
-        str | None, typer.Option("--part", help="[b]train[/b], [b]validation[/b] (CLEVR: [b]val[/b]) or [b]test[/b].")
-    ] = None,
+    part: Annotated[str | None, typer.Option("--part", help="[b]train[/b], [b]validation[/b] or [b]test[/b].")] = None,
     negatives: Kind = None,
     scale: ScaleName = "demo",
     edition: EditionName = None,
@@ -331,7 +329,7 @@ def _call(benchmark: str, verb: Callable[..., Any], *words: Any, **options: Any)
     """Call a verb, or say which option this benchmark does not have."""
     unknown = sorted(set(options) - set(signature(verb).parameters))
     if unknown:
-        raise UserError(f"{benchmark} has no option --{unknown[0]} here")
+        raise UserError(f"{benchmark} has no option --{unknown[0].removesuffix('s')} here")
     return verb(*words, **options)
 
 

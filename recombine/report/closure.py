@@ -45,16 +45,23 @@ class ClosureGaps:
         rows = []
         for test, found in self.tests.items():
             base = self.baselines[test]
-            rows.append((test, found.strong, found.weak, found.gap, base.gap, found.episodes, *PUBLISHED[test]))
+            ours = (found.strong, found.weak, found.gap, found.episodes, base.gap, base.episodes)
+            rows.append((test, *ours, *PUBLISHED[test]))
         columns = (
             Column("test"),
-            *(Column(name, "right") for name in ("strong", "weak", "gap", "gap on baseline", "questions", *MODELS)),
+            *(
+                Column(name, "right")
+                for name in ("strong", "weak", "gap", "questions", "gap on baseline", "its questions", *MODELS)
+            ),
         )
-        note = (
-            f"Expected accuracy in percent with 95 % bootstrap intervals over questions; scale {self.scale}, seed "
-            f"{self.seed}, {self.part} questions, one run. Models: the paper's Table 1, trained on CLEVR images."
-        )
+        note = f"{self.note()} Models: the paper's Table 1, trained on CLEVR images."
         return Table("CLOSURE: the compositionality gap", columns, tuple(rows), note)
+
+    def note(self) -> str:
+        return (
+            f"Expected accuracy in percent with 95 % bootstrap intervals over questions; scale {self.scale}, seed "
+            f"{self.seed}, {self.part} questions, one run."
+        )
 
     def brief(self) -> Table:
         """The same for a terminal of 80 columns."""
@@ -64,7 +71,7 @@ class ClosureGaps:
         )
         names = ("strong", "weak", "gap", "on baseline")
         columns = (Column("test"), *(Column(name, "right") for name in names))
-        return Table("CLOSURE: the compositionality gap", columns, rows, self.table().note)
+        return Table("CLOSURE: the compositionality gap", columns, rows, self.note())
 
     def chart(self) -> str:
         rows = [GapRow(test, found.strong, found.weak) for test, found in self.tests.items()]

@@ -309,7 +309,7 @@ def _belief(oracle: str, answer: str, probability: float | None, wrong: bool) ->
     said = f'<span class="p{" wrong" if wrong else ""}">{escape(answer)}{" ✗" if wrong else ""}</span>'
     meter = "" if probability is None else f'<span class="meter"><i style="width:{100 * probability:.1f}%"></i></span>'
     odds = "" if probability is None else f"<span>{probability:.2f}</span>"
-    return f'<div class="belief {oracle}" style="{style}"><span>{oracle} oracle</span>{said}{meter}{odds}</div>'
+    return f'<div class="belief {oracle}" style="{style}"><span>{oracle} learner</span>{said}{meter}{odds}</div>'
 
 
 def _objects(view: QuestionView) -> str:
@@ -351,11 +351,11 @@ def question_terminal(view: QuestionView) -> RenderableType:
 def _heading(view: QuestionView) -> Text:
     lines = Text(f"{view.title}, scene {view.scene}\n", style="dim")
     lines.append(view.question + "\n", style="bold not dim")
-    lines.append(view.answer, style="bold green not dim")
+    lines.append(f"answer: {view.answer}", style="bold green not dim")
     if view.strong is not None:
-        lines.append(f"\nstrong oracle: {view.strong}", style="not dim")
+        lines.append(f"\nstrong learner: {view.strong}", style="not dim")
     if view.weak is not None:
-        lines.append("\nweak oracle: " + ", ".join(f"{answer} {p:.2f}" for answer, p in view.weak), style="not dim")
+        lines.append("\nweak learner: " + ", ".join(f"{answer} ({p:.2f})" for answer, p in view.weak), style="not dim")
     return lines
 
 

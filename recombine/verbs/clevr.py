@@ -1,6 +1,7 @@
 """What one can do with CLEVR."""
 
 import json
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
@@ -26,6 +27,7 @@ from recombine.store.store import Store, read_table, write_atomically
 from recombine.verbs.common import export, positive
 from recombine.world.scenes import Scenes, join
 from recombine.world.shards import read_scenes
+from recombine.world.vocabulary import Vocabulary
 
 Format = Literal["parquet", "json", "jsonl"]
 EDITIONS = ("paper", "release")
@@ -131,10 +133,11 @@ class Clevr:
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise UserError(f"{out} exists and is not empty; choose another --out or remove it")
         draft = out.with_name(f".{out.name}.draft")
-        draft.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(parents=True)
         for part in PARTS:
             write_scenes(draft / f"CLEVR_{part}_scenes.{format}", SceneFile.of(self.scenes(part), part))
-            records = records_of(self.questions(part), part)
+            records = records_of(self.questions(part), part, self.study.world.vocabulary)
             write_questions(draft / f"CLEVR_{part}_questions.{format}", records, {"split": part})
         if out.exists():
             out.rmdir()
@@ -175,6 +178,7 @@ class Clevr:
 
 
 def _part(name: str) -> Part:
+    name = "val" if name == "validation" else name
     if name not in PARTS:
         raise UserError(f"there is no part '{name}'; choose one of {', '.join(PARTS)}")
     return cast(Part, name)
@@ -212,13 +216,13 @@ def write_question(view: QuestionView, out: Path) -> Path:
     return out
 
 
-def records_of(table: pa.Table, split: str) -> list[QuestionRecord]:
+def records_of(table: pa.Table, split: str, vocabulary: Vocabulary) -> list[QuestionRecord]:
     """Questions as the official files hold them."""
     return [
         QuestionRecord(
             question=row["question"],
             answer=row["answer"],
-            program=read_program(json.loads(row["program"])),
+            program=read_program(json.loads(row["program"]), vocabulary),
             family=row["question_family_index"],
             image_index=row["image_index"],
             image_filename=f"CLEVR_{split}_{row['image_index']:06}.png",

@@ -56,7 +56,7 @@ class Closure:
     def list(self) -> Table:
         """The seven tests, and why CLEVR never asks their questions."""
         rows = tuple(
-            (name, len(CLOSURE_FAMILIES[name]), split.about, split.test.text) for name, split in CLOSURE_SPLITS.items()
+            (name, len(CLOSURE_FAMILIES[name]), split.test.text, split.about) for name, split in CLOSURE_SPLITS.items()
         )
         columns = (Column("test"), Column("templates", "right"), Column("what"), Column("why it is new"))
         return Table("CLOSURE's tests", columns, rows)
@@ -85,7 +85,7 @@ class Closure:
             self.study.families(test, "closure")
         gaps = {kind: {test: self.study.gaps(test, _part(part), kind) for test in chosen} for kind in KINDS}
         scale = self.clevr.study.scale
-        return ClosureGaps(scale.name, self.clevr.study.seed, part, gaps["closure"], gaps["baseline"])
+        return ClosureGaps(scale.name, self.clevr.study.seed, _part(part), gaps["closure"], gaps["baseline"])
 
     def evidence(self, part: str = "val") -> Table:
         """What makes the tests fair: how CLEVR's own questions are spread, and that none has the shape of a test."""
@@ -131,6 +131,7 @@ def most_likely(program: Expr, scenes: Scenes, scene: int) -> tuple[tuple[str, f
 
 
 def _part(name: str) -> Part:
+    name = "val" if name == "validation" else name
     if name not in PARTS:
         raise UserError(f"there is no part '{name}'; choose one of {', '.join(PARTS)}")
     return cast(Part, name)

@@ -101,6 +101,7 @@ class Curi:
     def show(self, split: str, episode: int = 0, negatives: str = "hard", part: str = "test") -> EpisodeView:
         """One episode: what is shown, what is asked, and what the oracles make of it."""
         self.study.split(split)
+        part = "validation" if part == "val" else part
         if part not in PARTS:
             raise UserError(f"there is no part '{part}'; choose one of {', '.join(PARTS)}")
         self._room(splits=1)

@@ -250,11 +250,11 @@ def test_everything_is_on_the_card_and_in_the_terminal() -> None:
     assert "&lt;b&gt; ✗" in question_card(view)
 
 
-def test_a_question_that_no_oracle_saw_says_nothing_of_them() -> None:
+def test_a_question_that_no_learner_saw_says_nothing_of_them() -> None:
     view = question_view(PROGRAM, "How many?", "2", SCENES, 0, "single_or 71", 0)
     out = StringIO()
     Console(file=out, width=200).print(question_terminal(view))
-    assert "oracle" not in question_card(view) + out.getvalue()
+    assert "learner" not in question_card(view) + out.getvalue()
 
 
 def test_the_page_is_well_formed_and_so_are_its_drawings() -> None:

@@ -517,7 +517,7 @@ def _describe_set(
 LARGEST_SHARE = 1.1
 """How much more frequent the most frequent answer of a family may be than the second."""
 PASSES = 5
-"""How often all scenes are gone through while questions are missing."""
+"""How often all scenes are gone through while questions are missing; the last time any question will do."""
 SLACK = 5
 """Questions per answer that are not held against it."""
 
@@ -537,8 +537,8 @@ def _balance(scene: np.ndarray, family: np.ndarray, answer: np.ndarray, families
     chosen = np.zeros(len(scene), np.bool_)
     used = np.zeros(families)
     said = np.zeros((families, 256))
-    for _ in range(PASSES):
-        missing = _balance_once(scene, family, answer, each, chosen, used, said)
+    for turn in range(PASSES):
+        missing = _balance_once(scene, family, answer, each, chosen, used, said, turn == PASSES - 1)
         if not missing:
             break
     return chosen
@@ -553,8 +553,12 @@ def _balance_once(
     chosen: np.ndarray,
     used: np.ndarray,
     said: np.ndarray,
+    anything: bool,
 ) -> int:
-    """One pass over all scenes; what was refused early may be welcome later. Returns how many questions are missing."""
+    """One pass over all scenes; what was refused early may be welcome later, and `anything` in the end.
+
+    Returns how many questions are missing.
+    """
     start, missing = 0, 0
     while start < len(scene):
         end = start
@@ -566,7 +570,7 @@ def _balance_once(
             q = start + place
             if kept == each:
                 break
-            if not chosen[q] and _welcome(said[family[q]], answer[q]):
+            if not chosen[q] and (anything or _welcome(said[family[q]], answer[q])):
                 chosen[q] = True
                 used[family[q]] += 1
                 said[family[q], answer[q]] += 1

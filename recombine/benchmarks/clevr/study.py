@@ -48,14 +48,16 @@ class ClevrScale:
     val: int
     test: int
     questions: int = 10
+    closure: tuple[int, int, int] = (36, 72, 72)
+    """Training, validation and test questions of each CLOSURE test."""
 
 
 CLEVR_SCALES = {
     scale.name: scale
     for scale in (
         ClevrScale("demo", 400, 100, 100),
-        ClevrScale("laptop", 7_000, 1_500, 1_500),
-        ClevrScale("paper", 70_000, 15_000, 15_000),
+        ClevrScale("laptop", 7_000, 1_500, 1_500, closure=(36, 720, 720)),
+        ClevrScale("paper", 70_000, 15_000, 15_000, closure=(36, 3_600, 3_600)),
     )
 }
 

@@ -32,8 +32,6 @@ Part = Literal["train", "val", "test"]
 PARTS: tuple[Part, ...] = ("train", "val", "test")
 Kind = Literal["closure", "baseline"]
 VERSION = 1
-COUNTS = {"demo": (36, 72, 72), "laptop": (36, 720, 720), "paper": (36, 3_600, 3_600)}
-"""Training, validation and test questions per test."""
 RULES = Rules(counts=(1, 3))
 """Counting questions answer 1, 2 or 3; no relation is superfluous."""
 
@@ -54,7 +52,7 @@ class ClosureStudy:
     def count(self, part: Part) -> int:
         if part not in PARTS:
             raise UserError(f"there is no part '{part}'; choose one of {', '.join(PARTS)}")
-        return COUNTS.get(self.clevr.scale.name, COUNTS["demo"])[PARTS.index(part)]
+        return self.clevr.scale.closure[PARTS.index(part)]
 
     def source(self, part: Part) -> tuple[ClevrPart, int, int]:
         """Which of CLEVR's scenes a part asks about: the part of CLEVR, the first scene and the end."""
