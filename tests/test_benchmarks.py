@@ -11,7 +11,7 @@ import pytest
 from recombine import benchmarks
 from recombine.benchmarks import Benchmark
 from recombine.benchmarks.laws import LAWS, LawBroken
-from recombine.language.query import anything
+from recombine.language.query import Where, anything
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.world.scenes import Scenes
@@ -35,12 +35,14 @@ def plain_and_speechless(benchmark: Benchmark) -> Benchmark:
 
 def of_other_scenes(benchmark: Benchmark) -> Benchmark:
     """A fast meaning that looks at the scenes in another order."""
-    return replace(benchmark, meaning=lambda scenes: benchmark.meaning(scenes[::-1]))
+    execute = benchmark.values
+    return replace(benchmark, execute=lambda concepts, scenes: execute(concepts, scenes[::-1]))
 
 
 def of_another_scene(benchmark: Benchmark) -> Benchmark:
     """A plain meaning that looks at the first scene always."""
-    return replace(benchmark, reference=lambda scenes, scene: benchmark.reference(scenes, 0))
+    value = benchmark.value
+    return replace(benchmark, execute_plainly=lambda concept, scenes, scene: value(concept, scenes, 0))
 
 
 def forgetful_reader(benchmark: Benchmark) -> Benchmark:
@@ -78,7 +80,10 @@ def disowned(benchmark: Benchmark) -> Benchmark:
 
 
 def trained_on_everything(benchmark: Benchmark) -> Benchmark:
-    return replace(benchmark, splits={name: replace(split, train=anything) for name, split in benchmark.splits.items()})
+    """Whatever is tested was trained on."""
+    tested = Where("all of them", lambda concept: True)
+    splits = {name: replace(split, train=anything, test=tested) for name, split in benchmark.splits.items()}
+    return replace(benchmark, splits=splits)
 
 
 BREAKERS = {

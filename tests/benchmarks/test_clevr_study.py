@@ -181,7 +181,9 @@ def test_an_interrupted_search_goes_on_where_it_was(
     monkeypatch.setattr(study, "search", lambda *given: searched.append(given) or search(*given))
     folder = ClevrStudy(TINY, 0, store).questions_folder("train")
     assert len(searched) == 4  # shards, each once
-    assert [f.name for f in sorted(folder.glob("*.parquet"))] == [f"questions-0000{shard}.parquet" for shard in range(4)]
+    assert [f.name for f in sorted(folder.glob("*.parquet"))] == [
+        f"questions-0000{shard}.parquet" for shard in range(4)
+    ]
     assert not list(tmp_path.glob("drafts/*")) and not list(folder.glob("*.np[yz]"))
     whole = clevr.study.questions_folder("train")
     assert [f.read_bytes() for f in sorted(folder.glob("*.parquet"))] == [
@@ -224,7 +226,9 @@ def test_questions_are_readable_without_our_code(clevr: Clevr, home: Path) -> No
 @pytest.mark.parametrize("format", ["json", "jsonl"])
 def test_official_files_agree_with_themselves_and_are_read_back(clevr: Clevr, home: Path, format: str) -> None:
     out = clevr.make(home / format, format)
-    assert {f.name for f in out.iterdir()} == {f"CLEVR_{p}_{w}.{format}" for p in PARTS for w in ("scenes", "questions")}
+    assert {f.name for f in out.iterdir()} == {
+        f"CLEVR_{p}_{w}.{format}" for p in PARTS for w in ("scenes", "questions")
+    }
     for part in PARTS:
         scenes, questions = (out / f"CLEVR_{part}_{what}.{format}" for what in ("scenes", "questions"))
         table, fine = check_files([scenes], questions)

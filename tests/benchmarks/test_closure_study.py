@@ -100,9 +100,7 @@ def test_a_question_has_the_program_that_it_is_read_as(closure: Closure, test: s
 
 def test_no_program_shape_of_closure_occurs_in_generated_clevr(closure: Closure) -> None:
     asked = {shape_of(program) for program in programs_of(closure.clevr.questions("train"))}
-    held_out = {
-        shape_of(program) for test in TESTS for program in programs_of(closure.study.questions(test, "test"))
-    }
+    held_out = {shape_of(program) for test in TESTS for program in programs_of(closure.study.questions(test, "test"))}
     assert len(held_out) == 46
     assert len(asked) == 78  # all that CLEVR's families have
     assert not asked & held_out
@@ -155,8 +153,9 @@ def test_evidence_says_what_the_questions_show(closure: Closure) -> None:
 
 def test_another_seed_asks_other_questions(closure: Closure) -> None:
     with Closure(SMALL, 1, store=closure.clevr.study.store) as other:
-        assert other.study.questions("or_mat", "train")["question"] != (
-            closure.study.questions("or_mat", "train")["question"]
+        assert (
+            other.study.questions("or_mat", "train")["question"]
+            != (closure.study.questions("or_mat", "train")["question"])
         )
 
 
