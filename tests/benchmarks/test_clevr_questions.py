@@ -278,9 +278,9 @@ def two_largest(answers: np.ndarray) -> tuple[int, int]:
     return int(counts[-1]), int(counts[-2])
 
 
-def test_no_answer_of_a_family_is_far_ahead_of_the_second() -> None:
+def test_no_answer_of_a_family_is_far_ahead_of_the_second_where_there_is_a_choice() -> None:
     found = skewed()
-    chosen = found.rows(balance(found, 6))
+    chosen = found.rows(balance(found, 2))
     for family in range(8):
         before, after = (two_largest(each.answer[each.family == family]) for each in (found, chosen))
         assert before[0] > 2 * before[1]
@@ -288,10 +288,11 @@ def test_no_answer_of_a_family_is_far_ahead_of_the_second() -> None:
         assert after[0] <= LARGEST_SHARE * after[1]
 
 
-def test_an_answer_that_is_alone_gets_little() -> None:
-    scene = np.arange(500)
-    found = candidates(scene, np.zeros(500), np.zeros(500))
-    assert len(balance(found, 1)) < 10
+def test_a_scene_without_a_choice_keeps_what_it_has() -> None:
+    found = skewed()
+    assert (np.bincount(found.scene[balance(found, 6)]) == 6).all()
+    alone = candidates(np.arange(500), np.zeros(500), np.zeros(500))
+    assert len(balance(alone, 1)) == 500
 
 
 def test_a_scene_keeps_at_most_what_is_wanted_once_per_family() -> None:

@@ -9,15 +9,15 @@ import pytest
 from recombine.benchmarks.clevr import plainly, study
 from recombine.benchmarks.clevr.english import read
 from recombine.benchmarks.clevr.families import BASELINES, CLOSURE_FAMILIES, family_of, shape_of
-from recombine.benchmarks.clevr.study import ClevrScale
+from recombine.benchmarks.clevr.study import CLEVR_SCALES, ClevrScale
 from recombine.benchmarks.closure import study as closure_study
-from recombine.benchmarks.closure.study import COUNTS, PARTS, programs_of
+from recombine.benchmarks.closure.study import PARTS, programs_of
 from recombine.benchmarks.closure.tests import CLOSURE_SPLITS, possible_in_clevr
 from recombine.store.errors import UserError
 from recombine.store.store import Store
 from recombine.verbs.closure import KINDS, Closure
 
-SMALL = ClevrScale("small", 150, 300, 1)
+SMALL = ClevrScale("small", 150, 300, 1, closure=(36, 36, 72))
 """Enough scenes for the questions that one family of a baseline must give."""
 TESTS = tuple(CLOSURE_FAMILIES)
 TEMPLATES = {"closure": CLOSURE_FAMILIES, "baseline": BASELINES}
@@ -30,7 +30,6 @@ def closure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Closure]:
     with pytest.MonkeyPatch.context() as patch:
         for module in (study, closure_study):
             patch.setattr(module, "SHARD", 64)
-        patch.setitem(COUNTS, "small", (36, 36, 72))
         with Closure(SMALL, store=Store(tmp_path_factory.mktemp("closure"))) as loaded:
             yield loaded
 
@@ -41,15 +40,16 @@ def closure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Closure]:
 @every_test
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_template_gives_the_same_number_of_questions(closure: Closure, test: str, kind: str) -> None:
-    for part, count in zip(PARTS, COUNTS["small"]):
+    for part, count in zip(PARTS, SMALL.closure):
         found = Counter(closure.study.questions(test, part, kind)["question_family_index"].to_pylist())
         templates = TEMPLATES[kind][test]
         assert found == {template.index: count // len(templates) for template in templates}
 
 
 def test_the_paper_has_3600_questions_per_test_and_36_for_training() -> None:
-    assert COUNTS["paper"] == (36, 3_600, 3_600)
-    assert all(count % len(families) == 0 for count in COUNTS["paper"] for families in CLOSURE_FAMILIES.values())
+    counts = CLEVR_SCALES["paper"].closure
+    assert counts == (36, 3_600, 3_600)
+    assert all(count % len(families) == 0 for count in counts for families in CLOSURE_FAMILIES.values())
 
 
 @every_test
