@@ -53,10 +53,10 @@ def load(name: str, **options: Any) -> Any:
 def check(name: str, seed: int = 0, concepts: str | Path | None = None, store: bool = False) -> Table:
     """Every law of a benchmark, on fresh scenes and concepts; a file of concepts; the store. A row per check."""
     benchmark, key = benchmarks.get(name), Key(seed) / "check"
+    if concepts is not None and name != "curi":
+        raise UserError(f"--concepts is for curi; {name} has none")
     rows = [(text, _verdict(law, benchmark, key)) for text, law in LAWS.items()]
     if concepts is not None:
-        if name != "curi":
-            raise UserError(f"--concepts is for curi; {name} has none")
         found = read_concepts(Path(concepts), CURI_LOT)
         rows.append((f"{concepts}: {len(found):,} concepts can be read", "holds"))
     if store:

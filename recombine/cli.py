@@ -129,7 +129,7 @@ def show(
     with _loaded(
         benchmark, scale, seed, workers, hold_out, edition=edition, concepts=concepts, strict=strict
     ) as loaded:
-        view = loaded.show(split, number, **_given(part=part, negatives=negatives))
+        view = _call(benchmark, loaded.show, split, number, **_given(part=part, negatives=negatives))
     if as_json:
         print(json.dumps(asdict(view), indent=1))
     else:
@@ -329,7 +329,8 @@ def _call(benchmark: str, verb: Callable[..., Any], *words: Any, **options: Any)
     """Call a verb, or say which option this benchmark does not have."""
     unknown = sorted(set(options) - set(signature(verb).parameters))
     if unknown:
-        raise UserError(f"{benchmark} has no option --{unknown[0].removesuffix('s')} here")
+        option = {"splits": "split"}.get(unknown[0], unknown[0])
+        raise UserError(f"{benchmark} has no option --{option} here")
     return verb(*words, **options)
 
 

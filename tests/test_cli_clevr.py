@@ -279,21 +279,9 @@ BAD_WORDS = {
     "questions alone": (("check", "clevr", "--questions", "q.json"), "belong together"),
     "files for CURI": (("check", "curi", "--scenes", "s.json", "--questions", "q.json"), "not for curi"),
 }
-KNOWN = {
-    "no negatives": "the error says --negative",
-    "no negatives to show": "`show` passes on an option that its verb lacks: TypeError",
-}
 
 
-def cases(names: dict[str, Any], known: dict[str, str]) -> list[Any]:
-    """The names, those of known bugs marked."""
-    return [
-        pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=known[name])) if name in known else name
-        for name in names
-    ]
-
-
-@pytest.mark.parametrize("case", cases(BAD_WORDS, KNOWN))
+@pytest.mark.parametrize("case", list(BAD_WORDS))
 def test_bad_words_get_one_sentence_and_exit_code_2(run: Run, case: str) -> None:
     words, expected = BAD_WORDS[case]
     refused(run(*words), expected)
@@ -466,15 +454,11 @@ def test_a_question_that_cannot_be_read_fails_the_check_and_is_shown(run: Run, t
     assert (row["agree"], row["unread"]) == (1, 1) and "wugs" in row["first difference"]
 
 
-LENGTHY = "question text goes whole into the table: 10 MB of it keep the terminal busy for more than a minute"
-
-
 @pytest.mark.parametrize(
     "changes",
     [{"program": ...}, {"answer": "77"}],
     ids=["unread", "wrong"],
 )
-@pytest.mark.xfail(strict=True, reason=LENGTHY)
 def test_a_long_question_is_shown_in_short(run: Run, tmp_path: Path, scenes: Path, changes: dict[str, Any]) -> None:
     file = question_file(tmp_path, question="thing " * 10_000, **changes)
     ran = run("check", "clevr", "--scenes", scenes, "--questions", file)
@@ -482,10 +466,6 @@ def test_a_long_question_is_shown_in_short(run: Run, tmp_path: Path, scenes: Pat
     assert len(ran.out) < 10_000
 
 
-SURROGATE = "half a character, which JSON can write, cannot be printed: UnicodeEncodeError"
-
-
-@pytest.mark.xfail(strict=True, reason=SURROGATE, raises=UnicodeEncodeError)
 def test_half_a_character_in_a_question_is_no_crash(run: Run, tmp_path: Path, scenes: Path) -> None:
     file = question_file(tmp_path, program=..., question="How many \ud800 things are there?")
     assert run("check", "clevr", "--scenes", scenes, "--questions", file).code in (1, 2)

@@ -92,6 +92,8 @@ def subterms(term: Expr) -> Iterator[Expr]:
         yield from subterms(arg)
 
 
+NEAR = 120
+"""Characters that an error shows on either side of its place."""
 _TOKEN = re.compile(r"\s*([\[\](),]|[^\s\[\](),]+)")
 
 
@@ -146,5 +148,10 @@ def _take(text: str, tokens: list[tuple[str, int]], at: int) -> tuple[str, int]:
 
 
 def pointed(text: str, at: int) -> str:
-    """The text with a mark before the place that an error speaks of."""
-    return f"'{text[:at]}⟨here⟩{text[at:]}'"
+    """The text with a mark before the place that an error speaks of; of a long text, what is near it."""
+    before, after = text[:at], text[at:]
+    if len(before) > NEAR:
+        before = f"…{before[-NEAR:]}"
+    if len(after) > NEAR:
+        after = f"{after[:NEAR]}…"
+    return f"'{before}⟨here⟩{after}'"

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from textwrap import shorten
 
 import numpy as np
 
@@ -147,7 +148,8 @@ def _judge(number: int, question: QuestionRecord, images: _Images, read: Reader 
     found = _answer(program, images.plain(row))
     if found == question.answer:
         return _Verdict("agree", has_program)
-    said = f"{question.question} (scene {row} of the file): the file says {question.answer}, the program {found}"
+    text = shorten(question.question, 200)
+    said = f"{text} (scene {row} of the file): the file says {shorten(question.answer, 40)}, the program {found}"
     return _Verdict("differ", has_program, said)
 
 

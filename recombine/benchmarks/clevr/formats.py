@@ -185,7 +185,7 @@ def read_records(path: Path | str, what: str) -> Records:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
@@ -444,6 +444,8 @@ def _list(value: object, what: str) -> list[Any]:
 def _string(value: object, what: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise UserError(f"{what} is not a text but {brief(value)}")
+    if value is not None and not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise UserError(f"{what} holds half a character: {brief(value)!a}")
     return value
 
 

@@ -10,6 +10,7 @@ A question must not be *degenerate*: with any one of its relations replaced by t
 or be lost. Where sets are counted or looked for, a set must change: more things never turn a "yes" into a "no".
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -47,6 +48,7 @@ NONE = 255
 """An attribute that a description does not name."""
 MOST_SLOTS, MOST_RELATIONS, MOST_REFERENTS, MOST_STEPS = 5, 4, 4, 24
 MOST_COUNT = 10
+MOST_OBJECTS = 63
 
 
 class Code(NamedTuple):
@@ -171,6 +173,8 @@ def search(
     rules = rules or Rules()
     if any(attribute not in scenes.vocabulary.by_name for attribute in ATTRIBUTES):
         raise UserError(f"questions need the attributes {', '.join(ATTRIBUTES)}")
+    if scenes.places > MOST_OBJECTS:
+        raise UserError(f"questions are for scenes of at most {MOST_OBJECTS} objects, not {scenes.places}")
     sizes = tuple(len(scenes.vocabulary[a].values) for a in ATTRIBUTES)
     codes = [code_of(family, rules.counts, sizes) for family in families]
     steps = np.full((len(codes), MOST_STEPS, 4), -1, np.int64)
@@ -194,6 +198,17 @@ def search(
     sizes_of = np.array(sizes)
     made = _search(key.rng(), *seen, sizes_of, steps, lengths, answers, demands, strict, each, rules.tries, *found)
     return found.rows(slice(0, made))
+
+
+def distinct(several: Sequence[Found]) -> Found:
+    """The questions of several searches of the same scenes together, each once, in the order of the scenes."""
+    found = Found(*(np.concatenate(columns) for columns in zip(*several)))
+    n = len(found.scene)
+    names = np.concatenate(
+        [np.asarray(c).reshape(n, -1) for c in (found.scene, found.family, found.described, found.related)], axis=1
+    )
+    first = np.unique(names, axis=0, return_index=True)[1]
+    return found.rows(first)
 
 
 def filling(family: Family, described: np.ndarray, related: np.ndarray, scenes: Scenes) -> Filling:
@@ -599,7 +614,7 @@ def share(found: Found, codes: tuple[np.ndarray, ...], each: int, key: Key) -> n
     rng = key.rng()
     for f, answers in enumerate(codes):
         rows = np.flatnonzero(found.family == f)
-        by_answer = [rows[found.answer[rows] == a] for a in answers]
+        by_answer = [rows[found.answer[rows] == a] for a in rng.permutation(answers)]  # no answer has the first claim
         quota = _quotas(np.array([len(r) for r in by_answer]), each)
         chosen += [rng.permutation(r)[:n] for r, n in zip(by_answer, quota)]
     return np.sort(np.concatenate(chosen))

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from recombine.benchmarks.clevr.families import BASELINES, CLOSURE_FAMILIES, Family
 from recombine.benchmarks.clevr.program import read_program
-from recombine.benchmarks.clevr.questions import Rules, code_of, search, share
+from recombine.benchmarks.clevr.questions import Rules, code_of, distinct, search, share
 from recombine.benchmarks.clevr.study import SHARD, ClevrStudy, questions_table, read_candidates
 from recombine.benchmarks.clevr.study import Part as ClevrPart
 from recombine.benchmarks.clevr.world import ClevrWorld
@@ -32,6 +32,8 @@ Part = Literal["train", "val", "test"]
 PARTS: tuple[Part, ...] = ("train", "val", "test")
 Kind = Literal["closure", "baseline"]
 VERSION = 1
+FEWEST = 4
+"""Candidates per scene that a search should bring."""
 RULES = Rules(counts=(1, 3))
 """Counting questions answer 1, 2 or 3; no relation is superfluous."""
 
@@ -132,6 +134,11 @@ class _Find:
     high: int
     key: Key
 
+    @property
+    def turns(self) -> int:
+        """How often a scene is searched: a baseline of few families needs several questions about each."""
+        return -(-FEWEST // len(BASELINES[self.test])) if self.kind == "baseline" else 1
+
     def __call__(self, shard: int) -> None:
         file = Path(self.folder) / f"candidates-{shard:05}.npz"
         if file.exists():
@@ -140,6 +147,7 @@ class _Find:
         first = max(self.low - shard * SHARD, 0)
         scenes = scenes[first : self.high - shard * SHARD]
         families = CLOSURE_FAMILIES[self.test] if self.kind == "closure" else BASELINES[self.test]
-        found = search(scenes, families, len(families), self.key / shard, RULES)
+        turns = [search(scenes, families, len(families), self.key / shard / turn, RULES) for turn in range(self.turns)]
+        found = distinct(turns)
         found = found._replace(scene=found.scene + first)
         write_atomically(file, lambda draft: np.savez(draft, **found._asdict()))

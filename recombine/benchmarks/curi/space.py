@@ -107,7 +107,7 @@ def read_concepts(path: Path, lot: Lot) -> tuple[Expr, ...]:
 def _entries(path: Path) -> list[tuple[str, str]]:
     """The concepts' texts, each with the words that say where it stands."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path} cannot be read ({error}); give a text or JSON file of concepts") from None
     if path.suffix != ".json" and not text.lstrip().startswith("["):
