@@ -15,8 +15,8 @@ def test_one_scene_one_expression_one_answer(name: str) -> None:
     benchmark = benchmarks.get(name)
     (concept,) = benchmark.concepts(1, Key(1) / "concepts")
     scene = benchmark.world.sample(1, Key(1) / "scenes")
-    (answer,) = fold(concept, benchmark.meaning(scene), {})
-    assert bool(answer) == bool(fold(concept, benchmark.reference(scene, 0), {}))
+    ((answer,),) = benchmark.values((concept,), scene)
+    assert answer == benchmark.value(concept, scene, 0)
 
 
 @pytest.mark.parametrize("name", benchmarks.names())

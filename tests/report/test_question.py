@@ -246,7 +246,7 @@ def test_everything_is_on_the_card_and_in_the_terminal() -> None:
     ]
     for text in (unescape(question_card(view)), out.getvalue()):
         assert [value for value in values if value not in text] == []
-    assert "<b> 0.62, 2 0.38" in out.getvalue()
+    assert "<b> (0.62), 2 (0.38)" in out.getvalue()
     assert "&lt;b&gt; ✗" in question_card(view)
 
 
