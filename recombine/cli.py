@@ -1,5 +1,6 @@
 """The command line: `recombine list | show | make | gap | report | check | bench`."""
 
+import errno
 import json
 import os
 import sys
@@ -14,13 +15,16 @@ import typer
 from rich.console import Console
 
 from recombine import __version__, api, benchmarks
+from recombine.language.query import anything
 from recombine.report.closure import ClosureGaps
 from recombine.report.episode import EpisodeView, episode_terminal
 from recombine.report.question import question_terminal
 from recombine.report.table import Column, Table
 from recombine.store.errors import UserError
 from recombine.store.progress import Bars
+from recombine.store.store import write_atomically
 from recombine.verbs.clevr import check_files, write_question
+from recombine.verbs.common import free_file
 from recombine.verbs.curi import write_episode
 
 app = typer.Typer(
@@ -90,8 +94,11 @@ def list_(
 ) -> None:
     """The benchmarks, or the splits, tests or question families of one."""
     if benchmark is None:
-        rows = tuple((b.name, len(b.splits), b.about, b.paper) for b in map(benchmarks.get, benchmarks.names()))
-        columns = (Column("benchmark"), Column("splits", "right"), Column("what"), Column("paper"))
+        rows = tuple(
+            (b.name, sum(split.test is not anything or split.shuffled for split in b.splits.values()), b.about, b.paper)
+            for b in map(benchmarks.get, benchmarks.names())
+        )
+        columns = (Column("benchmark"), Column("held out", "right"), Column("what"), Column("paper"))
         return _print(Table("Benchmarks", columns, rows), as_json)
     with _loaded(
         benchmark, scale, seed, workers, hold_out, edition=edition, concepts=concepts, strict=strict
@@ -192,17 +199,15 @@ def gap(
     out: Annotated[Path | None, typer.Option("--out", help="Write the records as JSON to this file.")] = None,
     as_json: Json = False,
 ) -> None:
-    """The compositionality gap: strong minus weak ideal learner, with the published values beside ours."""
-    if benchmark == "clevr":
-        raise UserError(
-            "CLEVR holds nothing out, so it has no gap; recombine gap closure has the one of CLOSURE's tests"
-        )
+    """The compositionality gap: strong minus weak ideal learner, beside published values where there are any."""
+    if out:
+        free_file(out, (".json",))
     options = {"edition": edition, "concepts": concepts, "strict": strict, "episodes": episodes}
     with _loaded(benchmark, scale, seed, workers, hold_out, whole_language=whole_language, **options) as loaded:
         found = _call(benchmark, loaded.gap, splits or (), **_given(negatives=negatives))
     text = json.dumps(found.json(), indent=1)
     if out:
-        out.write_text(text, encoding="utf-8")
+        write_atomically(out, lambda draft: draft.write_text(text, encoding="utf-8"))
     if as_json:
         print(text)
     elif isinstance(found, ClosureGaps):
@@ -233,10 +238,6 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Everything about a benchmark as one self-contained page: gaps, examples, splits."""
-    if benchmark == "clevr":
-        raise UserError(
-            "CLEVR holds nothing out; recombine report closure has its questions and the gap of CLOSURE's tests"
-        )
     options = {"edition": edition, "concepts": concepts, "strict": strict, "episodes": episodes}
     with _loaded(benchmark, scale, seed, workers, hold_out, whole_language=whole_language, **options) as loaded:
         file = _call(benchmark, loaded.report, out, **_given(complete=complete))
@@ -246,7 +247,9 @@ def report(
         out_console.print(f"wrote {file}")
 
 
-@app.command(epilog="Example: [b]recombine check curi[/b]")
+@app.command(
+    epilog="Example: [b]recombine check curi[/b], or [b]recombine check clevr --scenes S.json --questions Q.json[/b]"
+)
 def check(
     benchmark: Benchmark,
     scenes: Annotated[
@@ -266,6 +269,8 @@ def check(
     With --scenes and --questions: recompute relations from coordinates, run programs, read the text where there is no
     program, and compare the answers, per family.
     """
+    if scenes and (store or concepts):
+        raise UserError("--scenes and --questions are checked on their own, without --store and --concepts")
     if bool(scenes) != (questions is not None):
         raise UserError("--scenes and --questions belong together: give both files")
     if scenes and questions is not None:
@@ -276,6 +281,8 @@ def check(
         table = api.check(benchmark, seed, concepts, store)
         fine = all(row[1] == "holds" for row in table.rows)
     _print(table, as_json)
+    if as_json and table.note:
+        note_console.print(table.note)
     if not fine:
         raise typer.Exit(1)
 
@@ -342,6 +349,7 @@ def _named(text: str) -> tuple[str, str]:
 
 
 INTERRUPTED = 130
+ADVICE = {errno.ENOSPC: "free some room", errno.EACCES: "mend the permissions", errno.EPERM: "mend the permissions"}
 
 
 def main() -> None:
@@ -352,7 +360,8 @@ def main() -> None:
         code = _fail(str(error))
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        code = _fail(f"{error.strerror or error}{where}; free some room or mend the permissions, then run it again")
+        advice = ADVICE.get(error.errno or 0, "choose another path")
+        code = _fail(f"{error.strerror or error}{where}; {advice}, then run it again")
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except Exception as error:

@@ -76,6 +76,8 @@ def any_of(options: Iterable[Where]) -> Where:
     return reduce(lambda a, b: a | b, options)
 
 
+LONGEST = 2_000
+"""Letters of a predicate that is read."""
 _TOKENS = re.compile(r"\s*([&|~()]|[^\s&|~()]+)")
 
 
@@ -85,6 +87,10 @@ def parse_where(text: str, term: Callable[[str], Where] = uses) -> Where:
     >>> parse_where("green & ~(cube | sphere)")
     uses 'green' and not (uses 'cube' or uses 'sphere')
     """
+    if len(text) > LONGEST:
+        raise UserError(
+            f"{pointed(text, 0)}: a predicate of {len(text):,} letters is longer than the {LONGEST:,} allowed"
+        )
     tokens = [(match.group(1), match.start(1)) for match in _TOKENS.finditer(text)]
     at = 0
 
@@ -124,7 +130,10 @@ def parse_where(text: str, term: Callable[[str], Where] = uses) -> Where:
         at += 1
         return inside
 
-    found = either()
+    try:
+        found = either()
+    except RecursionError:
+        raise fail("the parentheses nest too deeply") from None
     if at != len(tokens):
         raise fail("expected '&', '|' or the end")
     return found

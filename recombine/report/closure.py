@@ -60,7 +60,7 @@ class ClosureGaps:
     def note(self) -> str:
         return (
             f"Expected accuracy in percent with 95 % bootstrap intervals over questions; scale {self.scale}, seed "
-            f"{self.seed}, {self.part} questions, one run."
+            f"{self.seed}, {self.part} questions, one run. On the baselines the gap is 0 by definition."
         )
 
     def brief(self) -> Table:

@@ -10,7 +10,7 @@ import numpy as np
 from recombine import __version__
 from recombine.benchmarks.curi.english import english
 from recombine.benchmarks.curi.language import CURI_LOT
-from recombine.benchmarks.curi.published import EASY_GAP_DROP, FIGURE, RECOMPUTED
+from recombine.benchmarks.curi.published import EASY_GAP_DROP, FIGURE, PRINTED_GAP, RECOMPUTED
 from recombine.benchmarks.curi.spelling import infix, postfix
 from recombine.benchmarks.curi.study import Part, Study
 from recombine.metrics.gap import Gap
@@ -146,7 +146,9 @@ class GapReport:
             known = f"{paper[0]} / {paper[1]}" if None not in paper else None
             rows.append((self.study.split(split).title, *map(_plus_minus, values), known))
         columns = (Column("split"), *(Column(name, "right") for name in ("strong", "weak", "gap", "paper")))
-        return Table(f"{METRICS[metric]}, {self.negatives} negatives", columns, tuple(rows), self.note())
+        return Table(
+            f"{METRICS[metric]}, {self.negatives} negatives", columns, tuple(rows), self.note(recomputed=False)
+        )
 
     def _row(self, metric: str, split: str, found: Gap) -> tuple:
         ours: tuple = (found.strong, found.weak, found.gap, found.episodes)
@@ -154,11 +156,12 @@ class GapReport:
         if not self.comparable():
             return (title, *ours)
         strong, weak = self.published(metric, split)
-        paper = (strong, weak, None if strong is None or weak is None else strong - weak)
+        read = None if strong is None or weak is None else strong - weak
+        paper = (strong, weak, PRINTED_GAP[metric].get(split, read))
         again = RECOMPUTED[metric].get(split)
         return (title, *paper, *ours, f"{again[0]} / {again[1]}" if again else None)
 
-    def note(self) -> str:
+    def note(self, recomputed: bool = True) -> str:
         s = self.study.setup
         text = (
             f"Edition {s.edition.name}, scale {s.scale.name}, seed {s.seed}: {s.scale.scenes:,} scenes, "
@@ -166,8 +169,11 @@ class GapReport:
         )
         if self.comparable():
             text += (
-                " Paper: read off the published figure, whose numbers come from the released code (edition release); "
-                "recomputed: published concepts on simulated scenes, 400 episodes (strong / weak)."
+                " Paper: read off the published figure, whose numbers come from the released code (edition release)"
+                + (
+                    "; recomputed: published concepts on simulated scenes, 400 episodes (strong / weak)." * recomputed
+                    or "."
+                )
             )
         if self.comparable() and s.concepts is not None:
             text += " The paper's columns speak of the published concepts, not of your list."

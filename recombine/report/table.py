@@ -84,8 +84,8 @@ class Table:
     def rich(self) -> RichTable:
         """For the terminal."""
         table = RichTable(title=Text(self.title), caption=Text(self.note) if self.note else None)
-        for column in self.columns:
-            table.add_column(Text(column.name), justify=column.align, overflow="fold")
+        for place, column in enumerate(self.columns):
+            table.add_column(Text(column.name), justify=column.align, overflow="fold", no_wrap=place == 0)
         for row in self.texts():
             table.add_row(*map(Text, row))
         return table

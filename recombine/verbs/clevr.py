@@ -24,7 +24,7 @@ from recombine.report.table import Column, Table
 from recombine.store.engine import Progress, engine, silent
 from recombine.store.errors import UserError
 from recombine.store.store import Store, read_table, write_atomically
-from recombine.verbs.common import export, positive
+from recombine.verbs.common import export, free_folder, positive
 from recombine.world.scenes import Scenes, join
 from recombine.world.shards import read_scenes
 from recombine.world.vocabulary import Vocabulary
@@ -115,6 +115,7 @@ class Clevr:
 
     def make(self, out: str | Path | None = None, format: str = "parquet") -> Path:
         """Make scenes and questions of all parts; copy them to `out`, or leave them in the store."""
+        free_folder(out)
         if format not in FORMATS:
             raise UserError(f"there is no format '{format}'; choose one of {', '.join(FORMATS)}")
         self._room()
@@ -130,8 +131,6 @@ class Clevr:
 
     def _official(self, out: Path, format: str) -> Path:
         """The files as CLEVR names and writes them."""
-        if out.exists() and (not out.is_dir() or any(out.iterdir())):
-            raise UserError(f"{out} exists and is not empty; choose another --out or remove it")
         draft = out.with_name(f".{out.name}.draft")
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(parents=True)
@@ -166,15 +165,25 @@ class Clevr:
         columns = (Column("family", "right"), Column("name"), *(Column(name, "right", ".3f") for name in names))
         return Table(f"Answers of {part}", columns, tuple(map(tuple, self.spread(part))))
 
+    def gap(self, *_: object) -> None:
+        """CLEVR has none."""
+        raise UserError("CLEVR holds nothing out, so it has no gap; CLOSURE's tests have one: recombine gap closure")
+
+    def report(self, *_: object) -> None:
+        """CLEVR's is CLOSURE's."""
+        raise UserError(
+            "CLEVR holds nothing out; its questions and the gap of CLOSURE's tests: recombine report closure"
+        )
+
     def speeds(self) -> Iterator[Speed]:
         """What every part costs beside its plain reference."""
         return speeds(self.study)
 
     def _room(self) -> None:
         """Refuse before anything is written if the disk is too small."""
-        if not self.study.store.has(self.study.questions_recipe("test")):
-            scenes = sum(self.study.count(part) for part in PARTS)
-            self.study.store.need(scenes * (700 + self.study.scale.questions * 500))
+        for part in PARTS:
+            if not self.study.store.has(self.study.questions_recipe(part)):
+                self.study.store.need(self.study.count(part) * (700 + self.study.scale.questions * 500))
 
 
 def _part(name: str) -> Part:
@@ -228,6 +237,7 @@ def records_of(table: pa.Table, split: str, vocabulary: Vocabulary) -> list[Ques
             image_filename=f"CLEVR_{split}_{row['image_index']:06}.png",
             split=split,
             question_index=row["question_index"],
+            extra={"referents": row["referents"], "trace": row["trace"]},
         )
         for row in table.to_pylist()
     ]
@@ -240,9 +250,10 @@ def check_files(scenes: Sequence[str | Path], questions: str | Path) -> tuple[Ta
     if missing:
         raise UserError(f"{questions}: {missing}; give its file with --scenes too")
     rows = tuple(
-        (r.family, r.questions, r.with_program, r.agree, r.differ, r.unread, r.first_difference) for r in found.families
+        (r.family, r.questions, r.with_program, r.agree, r.differ, r.unread + r.no_answer, r.first_difference)
+        for r in found.families
     )
-    names = ("asked", "programs", "agree", "differ", "unread")
+    names = ("asked", "programs", "agree", "differ", "not compared")
     columns = (Column("family"), *(Column(name, "right") for name in names), Column("first difference"))
     relations = found.relations
     note = f"Relations: {relations.agree:,} of {relations.with_relations:,} scenes agree. {relations.first_difference}"

@@ -20,7 +20,7 @@ from recombine.store.engine import Progress, silent
 from recombine.store.errors import UserError
 from recombine.store.store import Store, write_atomically
 from recombine.verbs.clevr import Clevr, view_of
-from recombine.verbs.common import export
+from recombine.verbs.common import export, free_file, free_folder
 from recombine.world.scenes import Scenes
 
 ENOUGH = 100
@@ -71,6 +71,7 @@ class Closure:
 
     def make(self, out: str | Path | None = None) -> Path:
         """All questions of all tests and of their baselines, and CLEVR's scenes."""
+        free_folder(out)
         found = {f"scenes/{part}": self.clevr.study.scenes_folder(part) for part in ("train", "val")}
         for test in CLOSURE_FAMILIES:
             for part in PARTS:
@@ -81,36 +82,38 @@ class Closure:
     def gap(self, tests: Sequence[str] = (), part: str = "test") -> ClosureGaps:
         """Strong minus weak learner on each test and on its baseline."""
         chosen = list(tests) or list(CLOSURE_FAMILIES)
+        self.clevr.study.store.need(self.clevr.study.count("val") * 3_000)
         for test in chosen:
             self.study.families(test, "closure")
         gaps = {kind: {test: self.study.gaps(test, _part(part), kind) for test in chosen} for kind in KINDS}
         scale = self.clevr.study.scale
         return ClosureGaps(scale.name, self.clevr.study.seed, _part(part), gaps["closure"], gaps["baseline"])
 
-    def evidence(self, part: str = "val") -> Table:
+    def evidence(self) -> Table:
         """What makes the tests fair: how CLEVR's own questions are spread, and that none has the shape of a test."""
+        columns = [self._evidence(part) for part in PARTS]
+        rows = tuple((what, *(column[what] for column in columns)) for what in columns[0])
+        names = (Column(part, "right", ".3f") for part in PARTS)
+        return Table("CLEVR's questions", (Column("what"), *names), rows)
+
+    def _evidence(self, part: Part) -> dict[str, int | float | None]:
         questions, spread = self.clevr.questions(part), self.clevr.spread(part)
         large = [family for family in spread if family.questions >= ENOUGH]
         shapes = {family.shape for families in CLOSURE_FAMILIES.values() for family in families}
-        met = sum(shape_of(program) in shapes for program in programs_of(questions))
-        rows = (
-            (f"CLEVR questions, {part}", len(questions)),
-            ("families of 90 that occur", sum(family.questions > 0 for family in spread)),
-            ("questions of the rarest family", min(family.questions for family in spread)),
-            ("questions of the most frequent family", max(family.questions for family in spread)),
-            (f"families of {ENOUGH} questions or more", len(large)),
-            ("largest answer / second, worst of these", max((family.lead or 0.0 for family in large), default=None)),
-            ("questions with the shape of a CLOSURE test", met),
-        )
-        return Table("CLEVR's questions", (Column("what"), Column("value", "right", ".3f")), rows)
+        return {
+            "questions": len(questions),
+            "families of 90 that occur": sum(family.questions > 0 for family in spread),
+            "questions of the rarest family": min(family.questions for family in spread),
+            "questions of the most frequent family": max(family.questions for family in spread),
+            f"families of {ENOUGH} questions or more": len(large),
+            "largest answer / second, worst of these": max((family.lead or 0.0 for family in large), default=None),
+            "questions with the shape of a CLOSURE test": sum(shape_of(p) in shapes for p in programs_of(questions)),
+        }
 
     def report(self, out: str | Path) -> Path:
         """The gaps and one question of each test as a page (.html), or the gaps as Markdown (.md)."""
-        out = Path(out)
-        if out.suffix not in (".html", ".md"):
-            raise UserError(f"{out}: a report is an .html page or an .md file; choose one of these endings")
+        out = free_file(out, (".html", ".md"))
         gaps = self.gap()
-        out.parent.mkdir(parents=True, exist_ok=True)
         if out.suffix == ".md":
             markdown_report(gaps, (self.list(), self.evidence()), out)
             return out

@@ -29,7 +29,7 @@ from recombine.store.errors import UserError
 from recombine.store.store import Store, write_atomically
 from recombine.tasks.episodes import Negatives
 from recombine.tasks.splits import Split, hold_out
-from recombine.verbs.common import Clock, export, positive
+from recombine.verbs.common import Clock, export, free_file, free_folder, positive
 from recombine.world.distribution import World
 
 NEGATIVES: tuple[Negatives, ...] = ("hard", "easy")
@@ -109,6 +109,7 @@ class Curi:
 
     def make(self, out: str | Path | None = None, splits: Sequence[str] = (), negatives: str = "hard") -> Path:
         """Make scenes, concepts and all episodes; copy them to `out` as Parquet files, or leave them in the store."""
+        free_folder(out)
         kinds = _kinds(negatives)
         self._room(len(splits) or len(self.study.splits), PARTS, len(kinds))
         chosen = self._splits(splits)
@@ -130,9 +131,7 @@ class Curi:
 
         `complete` also makes every training and validation episode.
         """
-        out, start = Path(out), time.monotonic()
-        if out.suffix not in (".html", ".md"):
-            raise UserError(f"{out}: a report is an .html page or an .md file; choose one of these endings")
+        out, start = free_file(out, (".html", ".md")), time.monotonic()
         clock = Clock()
         self._room(len(self.study.splits), PARTS if complete else ("test",), len(NEGATIVES))
         clock.time("scenes", lambda: self.study.scenes_folder)
@@ -143,7 +142,6 @@ class Curi:
         hard, easy = (
             clock.time(f"oracles and gaps, {kind} negatives", partial(self.gap, negatives=kind)) for kind in NEGATIVES
         )
-        out.parent.mkdir(parents=True, exist_ok=True)
         if out.suffix == ".md":
             pages.markdown_report(self.study, hard, easy, out, clock.table(time.monotonic() - start))
             return out
@@ -165,8 +163,8 @@ class Curi:
 
     def _room(self, splits: int, parts: Sequence[Part] = ("test",), kinds: int = 1) -> None:
         """Refuse before anything is written if the disk is too small."""
-        if not self.study.store.has(self.study.scenes_recipe):
-            self.study.store.need(self.study.size_estimate(parts, splits, kinds))
+        there = self.study.store.has(self.study.scenes_recipe)
+        self.study.store.need(self.study.size_estimate(parts, splits, kinds, scenes=not there))
 
 
 def _own_concepts(concepts: str | Path | Sequence[str], lot: Lot) -> tuple[Expr, ...]:

@@ -56,8 +56,8 @@ class Check:
 
     @property
     def fine(self) -> bool:
-        """Whether everything agrees: nothing differs, and every question could be read and has its scene."""
-        return not self.relations.differ and all(row.agree + row.no_answer == row.questions for row in self.families)
+        """Whether everything was compared and agrees."""
+        return not self.relations.differ and all(row.agree == row.questions for row in self.families)
 
 
 def check(
@@ -70,6 +70,8 @@ def check(
     files = [scenes_files] if isinstance(scenes_files, Path | str) else scenes_files
     scenes = together([read_scenes(file, vocabulary) for file in files])
     questions = read_questions(questions_file, vocabulary)
+    if not questions:
+        raise UserError(f"{questions_file} holds no questions")
     return Check(check_relations(scenes), check_questions(scenes, questions, read))
 
 

@@ -16,6 +16,9 @@ from recombine.benchmarks.clevr.families import FAMILIES, Description, Family, F
 from recombine.language.expr import Expr, pointed
 from recombine.store.errors import UserError
 
+LONGEST = 2_000
+"""Letters of a question that is read."""
+
 
 def read(text: str) -> Expr:
     """The program that a question asks for; an error says where reading stopped."""
@@ -27,6 +30,10 @@ def read(text: str) -> Expr:
 
 def readings(text: str) -> tuple[Expr, ...]:
     """All programs that a question may ask for; at least one."""
+    if len(text) > LONGEST:
+        raise UserError(
+            f"{pointed(text, 0)}: a question of {len(text):,} letters is longer than the {LONGEST:,} allowed"
+        )
     text = " ".join(text.split()).rstrip("?.! ")
     tokens = _tokens(text)
     patterns = _patterns().get(tuple(token.key for token in tokens), ())

@@ -6,6 +6,7 @@ its camera and lamps (`camera_jitter`, `lamp_jitter`), so it can be drawn again 
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -117,6 +118,10 @@ def together(files: Sequence[SceneFile]) -> SceneFile:
     """Several files as one; columns that not all of them have are left out."""
     if len({file.scenes.places for file in files}) > 1:
         raise UserError("the files of scenes hold different numbers of objects per scene; check them one by one")
+    names = [name for file in files for name in file.image_filename if name]
+    if len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise UserError(f"two scenes are of the image {twice}; give every file of scenes once")
     shared = set.intersection(*(set(file.scenes.extra) for file in files))
     slim = [replace(file.scenes, extra={name: file.scenes.extra[name] for name in sorted(shared)}) for file in files]
     return SceneFile(
@@ -388,6 +393,8 @@ def _question(record: Record, vocabulary: Vocabulary) -> QuestionRecord:
     question = _string(record.get("question"), "question")
     if question is None:
         raise UserError("there is no question")
+    if not isinstance(record.get("family"), int):
+        _string(record.get("family"), "family")
     known = {*QUESTION_KEYS, "question", "answer", "program"}
     program = record.get("program")
     return QuestionRecord(

@@ -117,6 +117,8 @@ def _entries(path: Path) -> list[tuple[str, str]]:
         listed = json.loads(text)
     except json.JSONDecodeError as error:
         raise UserError(f"{path}: line {error.lineno} is not JSON ({error.msg}); give a list of strings") from None
+    except (RecursionError, ValueError):
+        raise UserError(f"{path} nests too deeply or has too long a number; give a JSON list of strings") from None
     if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
         raise UserError(f"{path} must hold a JSON list of strings, each a concept in postfix or infix")
     return [(f"item {i}", item) for i, item in enumerate(listed, 1)]

@@ -90,6 +90,10 @@ def _infix(term: Expr) -> str:
     return f"{name}({', '.join(map(_infix, term.args))})" if term.args else name
 
 
+LONGEST = 1_000
+"""Letters of a concept that is read."""
+
+
 @dataclass(frozen=True)
 class Token:
     """A postfix token and where it stands in the text that was read."""
@@ -131,6 +135,10 @@ class Speller:
 
     def read(self, text: str) -> Expr:
         """A concept in postfix (it says `lambda S.`) or in infix."""
+        if len(text) > LONGEST:
+            raise UserError(
+                f"{pointed(text, 0)}: a concept of {len(text):,} letters is longer than the {LONGEST:,} allowed"
+            )
         return self.read_postfix(text) if "lambda" in text else self.read_infix(text)
 
     def read_postfix(self, text: str) -> Expr:

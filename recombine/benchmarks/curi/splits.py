@@ -74,7 +74,7 @@ def curi_splits(edition: Edition) -> dict[str, Split]:
 PLUMBING = {"const", "function", "of", "each", "holds", "number"}
 """Families that every concept has, or that nobody asks for."""
 _COMPARE = {">": operator.gt, "<": operator.lt, ">=": operator.ge, "<=": operator.le}
-_LENGTH = re.compile(r"length(>=|<=|>|<)(\d+)$")
+_LENGTH = re.compile(r"length(>=|<=|>|<)(\d{1,6})$")
 
 
 def where_word(lot: Lot) -> Callable[[str], Where]:

@@ -399,12 +399,12 @@ class Study:
 
         return self.store.get(recipe, make)
 
-    def size_estimate(self, parts: Iterable[Part], splits: int, kinds: int) -> int:
+    def size_estimate(self, parts: Iterable[Part], splits: int, kinds: int, scenes: bool = True) -> int:
         """Bytes that the artefacts will take, roughly."""
         senses = 6_000 if self.setup.concepts is None else len(self.setup.concepts)
         of_scenes = self.setup.scale.scenes * (170 + 2 * senses / 8)
         of_episodes = sum(self.setup.episodes(part) for part in parts) * 170 + self.setup.episodes("test") * 300
-        return int(of_scenes + splits * kinds * of_episodes)
+        return int(scenes * of_scenes + splits * kinds * of_episodes)
 
 
 def _digest(parts: Iterable[str | bytes]) -> str:
