@@ -165,6 +165,41 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(run: Callable[..., Ran], ca
     assert ran.out == ""
 
 
+ODD = {
+    "deep infix": ("concepts", "not(" * 5_000, "longer than"),
+    "deep JSON": ("concepts", "[" * 100_000, "nests too deeply"),
+    "a long number": ("concepts", "[" + "9" * 5_000 + "]", "too long a number"),
+    "deep parentheses": ("hold-out", "mine=" + "(" * 900 + "green", "nest too deeply"),
+    "a long predicate": ("hold-out", "mine=" + "green & " * 900 + "x", "longer than"),
+    "a long length": ("hold-out", "mine=length>" + "9" * 900, "is not a word"),
+}
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_odd_texts_are_refused_in_one_sentence(run: Callable[..., Ran], tmp_path: Path, case: str) -> None:
+    option, text, expected = ODD[case]
+    if option == "concepts":
+        (tmp_path / "odd.txt").write_text(text)
+        text = str(tmp_path / "odd.txt")
+    ran = run("gap", "curi", f"--{option}", text, *TINY)
+    assert ran.code == 2
+    assert expected in ran.err
+
+
+def test_more_episodes_than_the_disk_holds_are_refused(run: Callable[..., Ran]) -> None:
+    run("list", "curi", *TINY)
+    ran = run("gap", "curi", "--split", "boolean", "--episodes", "999999999999", *TINY)
+    assert ran.code == 2
+    assert "GB free" in ran.err
+
+
+def test_a_path_that_cannot_be_written_is_refused_at_once(run: Callable[..., Ran], tmp_path: Path) -> None:
+    (tmp_path / "folder.json").mkdir()
+    ran = run("gap", "curi", "--out", str(tmp_path / "folder.json"), *TINY)
+    assert ran.code == 2
+    assert "is a folder" in ran.err
+
+
 def test_three_bad_lines_among_many_are_named(run: Callable[..., Ran], tmp_path: Path) -> None:
     lines = ["S color? blue for-all= lambda S."] * 15_000
     lines[16], lines[7_000], lines[14_998] = "S colour? blue for-all= lambda S.", "x color? = lambda S. exists=", "blue"

@@ -451,7 +451,7 @@ def test_a_question_that_cannot_be_read_fails_the_check_and_is_shown(run: Run, t
     ran = run("check", "clevr", "--scenes", scenes, "--questions", file, "--json")
     (row,) = json.loads(ran.out)
     assert ran.code == 1
-    assert (row["agree"], row["unread"]) == (1, 1) and "wugs" in row["first difference"]
+    assert (row["agree"], row["not compared"]) == (1, 1) and "wugs" in row["first difference"]
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,8 @@ def free_folder(out: str | Path | None) -> None:
     if out is None:
         return
     out = Path(out)
-    if not str(out).strip(". ") or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
-        raise UserError(f"--out '{out}' is not a new or empty folder; choose another or remove it")
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UserError(f"{out} exists and is not empty; choose another --out or remove it")
 
 
 def free_file(out: str | Path, endings: tuple[str, ...]) -> Path:

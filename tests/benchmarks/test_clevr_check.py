@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from recombine.benchmarks.clevr.check import Check, check, check_questions
-from recombine.benchmarks.clevr.formats import QuestionRecord, SceneFile, write_questions, write_scenes
+from recombine.benchmarks.clevr.check import Check, check, check_questions, check_relations
+from recombine.benchmarks.clevr.formats import QuestionRecord, SceneFile, read_scenes, write_questions, write_scenes
 from recombine.benchmarks.clevr.language import signature
 from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.language.expr import Expr
@@ -82,9 +82,23 @@ def test_a_planted_wrong_relation_is_found(tmp_path: Path) -> None:
     del whole["scenes"][0]["relationships"]
     (tmp_path / "s.json").write_text(json.dumps(whole))
     write_questions(tmp_path / "q.json", [])
-    found = check(tmp_path / "s.json", tmp_path / "q.json").relations
+    found = check_relations(read_scenes(tmp_path / "s.json"))
     assert (found.scenes, found.with_relations, found.agree, found.differ) == (4, 3, 2, 1)
     assert found.first_difference.startswith("scene 2: front of object 1 the file has [1], its places [")
+
+
+def test_a_file_without_questions_is_refused(tmp_path: Path) -> None:
+    write_scenes(tmp_path / "s.json", SceneFile.of(SCENES))
+    write_questions(tmp_path / "q.json", [])
+    with pytest.raises(UserError, match="holds no questions"):
+        check(tmp_path / "s.json", tmp_path / "q.json")
+
+
+def test_a_scene_that_comes_twice_is_refused(tmp_path: Path) -> None:
+    write_scenes(tmp_path / "s.json", SceneFile.of(SCENES))
+    write_questions(tmp_path / "q.json", [QuestionRecord("How many things are there?", "3", image_index=0)])
+    with pytest.raises(UserError, match="two scenes are of the image"):
+        check([tmp_path / "s.json"] * 2, tmp_path / "q.json")
 
 
 def test_a_question_without_a_program_is_read() -> None:
