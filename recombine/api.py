@@ -87,12 +87,19 @@ def bench(name: str, scale: str = "laptop", seed: int = 0, progress: Progress = 
     return Table(f"Speed of {name}", columns, rows, note)
 
 
+def _ratio(speed: Speed) -> str | None:
+    """How many times faster than the plain reference, or else than the released code."""
+    if speed.plain:
+        return f"{speed.plain / speed.ours:,.0f}x"
+    return f"{speed.released / speed.ours:,.0f}x (released)" if speed.released else None
+
+
 def _speed_row(speed: Speed) -> tuple[str | None, ...]:
     return (
         speed.what,
         duration(speed.ours),
         duration(speed.plain) if speed.plain else None,
-        f"{speed.plain / speed.ours:,.0f}x" if speed.plain else None,
+        _ratio(speed),
         f"≤ {duration(speed.target)}",
         duration(speed.released) if speed.released else None,
     )

@@ -62,13 +62,18 @@ class Placement:
     spacing: Spacing = CLEVR_SPACING
     allowed: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """The colours that a shape may have; any colour for a shape not named here."""
+    solids: tuple[tuple[str, str], ...] = ()
+    """For a shape that is none of the three solids, the solid whose room it takes."""
 
     def __post_init__(self) -> None:
-        for needed, known in (("shape", KINDS), ("size", dict(self.radii))):
+        for needed, known in (("shape", {**KINDS, **dict(self.solids)}), ("size", dict(self.radii))):
             if unknown := set(self.vocabulary[needed].values) - set(known):
+                hint = "" if needed == "size" else ", or say with `solids` which of these takes the same room"
                 raise UserError(
-                    f"no solid has the {needed} {', '.join(sorted(unknown))}; choose from {', '.join(known)}"
+                    f"no solid has the {needed} {', '.join(sorted(unknown))}; choose from {', '.join(known)}{hint}"
                 )
+        if unknown := {solid for _, solid in self.solids} - set(KINDS):
+            raise UserError(f"there is no solid {', '.join(sorted(unknown))}; choose from {', '.join(KINDS)}")
 
     def sample(self, n: int, key: Key) -> Scenes:
         """n independent scenes; what is hidden starts over, so large objects are a little more frequent."""
@@ -191,7 +196,8 @@ class Placement:
     @property
     def _kind_of(self) -> np.ndarray:
         """The kind of solid of each shape code; the last is for no object."""
-        return np.array([*(KINDS[shape] for shape in self.vocabulary["shape"].values), NOTHING])
+        rooms = dict(self.solids)
+        return np.array([*(KINDS[rooms.get(shape, shape)] for shape in self.vocabulary["shape"].values), NOTHING])
 
     @property
     def _radius_of(self) -> np.ndarray:

@@ -127,3 +127,16 @@ def test_counts_and_sizes_are_as_in_clevr() -> None:
 def test_an_impossible_world_says_why(settings: dict, said: str) -> None:
     with pytest.raises(UserError, match=said):
         ClevrWorld(**settings)
+
+
+def test_a_new_shape_takes_the_room_of_a_solid() -> None:
+    shapes = Attribute("shape", ("cube", "sphere", "cylinder", "cone"))
+    vocabulary = Vocabulary((*(a for a in CLEVR_VOCABULARY if a.name != "shape"), shapes))
+    world = ClevrWorld(vocabulary=vocabulary, solids=(("cone", "cylinder"),))
+    scenes = world.sample(200, Key(3))
+    assert world.contains(scenes).all()
+    assert (scenes.codes["shape"] == shapes.code("cone")).any()
+    with pytest.raises(UserError, match="solids"):
+        ClevrWorld(vocabulary=vocabulary)
+    with pytest.raises(UserError, match="there is no solid torus"):
+        ClevrWorld(vocabulary=vocabulary, solids=(("cone", "torus"),))

@@ -145,10 +145,10 @@ def write_scenes(path: Path | str, file: SceneFile) -> None:
 
 
 def write_questions(
-    path: Path | str, questions: Iterable[QuestionRecord], info: Mapping[str, Any] | None = None
+    path: Path | str, questions: Iterable[QuestionRecord], info: Mapping[str, Any] | None = None, key: str = "function"
 ) -> None:
-    """Write questions as CLEVR does."""
-    _write(Path(path), "questions", info or {}, map(_question_record, questions))
+    """Write questions as CLEVR does; the key of a program's functions is `type` in older files."""
+    _write(Path(path), "questions", info or {}, (_question_record(question, key) for question in questions))
 
 
 # ---- Records ----
@@ -426,11 +426,11 @@ def _program(nodes: object, vocabulary: Vocabulary) -> Expr:
         raise UserError(f"program: {error}") from None
 
 
-def _question_record(question: QuestionRecord) -> Record:
+def _question_record(question: QuestionRecord, key: str) -> Record:
     record: Record = {"question": question.question, "answer": question.answer}
-    record |= {key: getattr(question, name) for key, name in QUESTION_KEYS.items()}
-    record["program"] = None if question.program is None else write_program(question.program)
-    return {**{key: value for key, value in record.items() if value is not None}, **question.extra}
+    record |= {label: getattr(question, name) for label, name in QUESTION_KEYS.items()}
+    record["program"] = None if question.program is None else write_program(question.program, key)
+    return {**{label: value for label, value in record.items() if value is not None}, **question.extra}
 
 
 # ---- Values ----

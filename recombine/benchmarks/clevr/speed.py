@@ -28,7 +28,7 @@ def speeds(study: ClevrStudy) -> Iterator[Speed]:
     yield _question("one CLEVR question with text", "clevr", scenes[:1_000], key, 5e-4, 1 / 18)
     slowest = max(
         (
-            _question(f"one CLOSURE question with text: {test}", test, scenes[:500], key, 1 / 300, None)
+            _question(f"one CLOSURE question with text: {test}", test, scenes[:500], key, 1 / 300, 40 / 300)
             for test in CLOSURE_FAMILIES
         ),
         key=lambda speed: speed.ours,

@@ -54,6 +54,8 @@ class ClevrWorld:
     held_out: tuple[Pair, ...] = ()
     """Values that no object has together, such as {"shape": "cube", "color": "red"}."""
     min_pixels: int = 200
+    solids: tuple[tuple[str, str], ...] = ()
+    """For a new shape, the solid whose room it takes, such as ("cone", "cylinder")."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.low <= self.high <= 64:
@@ -70,7 +72,8 @@ class ClevrWorld:
     @property
     def placement(self) -> Placement:
         """The same world with every pair and without lamps."""
-        return Placement(self.vocabulary, self.low, self.high, self.radii, Camera(320, 240), self.min_pixels)
+        camera = Camera(320, 240)
+        return Placement(self.vocabulary, self.low, self.high, self.radii, camera, self.min_pixels, solids=self.solids)
 
     @property
     def avoided(self) -> tuple[Pair, ...]:
