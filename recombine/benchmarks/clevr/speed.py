@@ -7,10 +7,18 @@ from recombine.benchmarks.clevr.meaning import Plainly, Undefined, execute
 from recombine.benchmarks.clevr.questions import Rules, filling, search
 from recombine.benchmarks.clevr.study import ClevrStudy, questions_table
 from recombine.language.expr import Expr
-from recombine.metrics.speed import Speed, cpu
+from recombine.metrics.speed import Speed, cpu, interpreted
 from recombine.semantics.fold import fold
 from recombine.store.key import Key
 from recombine.world.scenes import Scenes
+
+PLAIN = """
+from recombine.benchmarks.clevr.questions import Rules, search
+from recombine.benchmarks.clevr.study import families_of, questions_table
+from recombine.benchmarks.clevr.world import ClevrWorld
+from recombine.store.key import Key
+scenes = ClevrWorld().sample(10, Key(0))
+"""
 
 
 def speeds(study: ClevrStudy) -> Iterator[Speed]:
@@ -20,17 +28,14 @@ def speeds(study: ClevrStudy) -> Iterator[Speed]:
     yield Speed(
         "one scene with visibility",
         cpu(lambda: study.world.sample(10_000, key / "scenes"), 10_000),
-        None,
+        interpreted(PLAIN, "ClevrWorld().sample(20, Key(1))", 20),
         5e-5,
         1 / 1_480,
     )
     yield _execution(scenes, key)
-    yield _question("one CLEVR question with text", "clevr", scenes[:1_000], key, 5e-4, 1 / 18)
+    yield _question("one CLEVR question", "clevr", scenes[:1_000], key, 5e-4, 1 / 18)
     slowest = max(
-        (
-            _question(f"one CLOSURE question with text: {test}", test, scenes[:500], key, 1 / 300, 40 / 300)
-            for test in CLOSURE_FAMILIES
-        ),
+        (_question(f"one question of {test}", test, scenes[:500], key, 1 / 300, 40 / 300) for test in CLOSURE_FAMILIES),
         key=lambda speed: speed.ours,
     )
     yield slowest
@@ -46,7 +51,14 @@ def _question(what: str, test: str, scenes: Scenes, key: Key, target: float, rel
     def make() -> None:
         questions_table(search(scenes, families, each, key / test, rules), families, scenes, 0, 0, key / "words")
 
-    return Speed(what, cpu(make, len(found.scene)), None, target, released)
+    return Speed(what, cpu(make, len(found.scene)), _plainly(test, each), target, released)
+
+
+def _plainly(test: str, each: int) -> float:
+    """The same search and words, with the compiled loops as plain Python."""
+    setup = f"{PLAIN}families, rules = families_of('{test}'), Rules(counts=(0, 10) if '{test}' == 'clevr' else (1, 3))"
+    statement = f"questions_table(search(scenes, families, {each}, Key(1), rules), families, scenes, 0, 0, Key(2))"
+    return interpreted(setup, statement, 10 * each)
 
 
 def _execution(scenes: Scenes, key: Key) -> Speed:

@@ -7,12 +7,17 @@ import numpy as np
 from recombine.benchmarks.curi.meaning import Exact, Plainly
 from recombine.benchmarks.curi.study import Study
 from recombine.metrics.scores import average_precision
-from recombine.metrics.speed import Speed, cpu
+from recombine.metrics.speed import Speed, cpu, interpreted
 from recombine.semantics.bits import unpack_bits
 from recombine.semantics.fold import Plan, fold
 from recombine.semantics.table import BLOCK
 from recombine.solvers.oracle import answer
 from recombine.tasks.episodes import Episodes, draw_episodes, rival_scenes
+
+PLAIN_WORLD = """
+from recombine.benchmarks.curi.world import CuriWorld
+from recombine.store.key import Key
+"""
 
 
 def speeds(study: Study) -> Iterator[Speed]:
@@ -35,7 +40,13 @@ def _grammar_draw(study: Study) -> Speed:
 def _scene(study: Study) -> Speed:
     study.world.sample(10, study.key / "bench" / "warm")
     ours = cpu(lambda: study.world.sample(BLOCK, study.key / "bench" / "scenes"), BLOCK)
-    return Speed("one scene with visibility", ours, None, 2 * 60 / 990_000, None)
+    return Speed(
+        "one scene with visibility",
+        ours,
+        interpreted(PLAIN_WORLD, "CuriWorld().sample(30, Key(0))", 30),
+        2 * 60 / 990_000,
+        None,
+    )
 
 
 def _truth_value(study: Study) -> Speed:
