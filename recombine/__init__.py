@@ -4,6 +4,8 @@ import recombine as rc
 
 curi = rc.load("curi", scale="demo", edition="release")
 print(curi.gap(["boolean"]).table("mAP").markdown())
+
+rc.draw("f_pent west of z_pent", n=16).write("sheet.png")
 """
 
 from importlib import import_module
@@ -15,6 +17,11 @@ _HOMES = {
     "names": "api",
     "check": "api",
     "bench": "api",
+    "render_dataset": "api",
+    "wanted": "api",
+    "draw": "verbs.drawing",
+    "count": "verbs.drawing",
+    "recognise": "verbs.drawing",
     "Scale": "benchmarks.curi.study",
     "Edition": "benchmarks.curi.edition",
     "Kind": "benchmarks.curi.language",

@@ -6,7 +6,10 @@
     curi.gap(["boolean", "counting"]).json()      # numbers
     curi.show("boolean", episode=7)               # an EpisodeView
     curi.make("out/curi")                         # Parquet for everyone
+    curi.make("out/seen", render="images,sounds") # with pictures and sounds
+    rc.render_dataset("out/curi", "out/large", rc.wanted("images", "480x320"))
     curi.report("out/curi.html")                  # a page for people
+    rc.draw("f_pent west of z_pent", n=16).write("sheet.png")     # ConceptWorld's images
 
 The command line only calls these.
 """
@@ -29,11 +32,20 @@ from recombine.store.store import Store
 from recombine.verbs.clevr import Clevr
 from recombine.verbs.clevr import write_question as write_question
 from recombine.verbs.closure import Closure
+from recombine.verbs.concept_world import ConceptWorld
 from recombine.verbs.curi import Curi
 from recombine.verbs.curi import own_split as own_split
 from recombine.verbs.curi import write_episode as write_episode
+from recombine.verbs.drawing import checked
+from recombine.verbs.render import render_dataset as render_dataset
+from recombine.verbs.render import wanted as wanted
 
-VERBS: dict[str, Callable[..., Any]] = {"curi": Curi, "clevr": Clevr, "closure": Closure}
+VERBS: dict[str, Callable[..., Any]] = {
+    "curi": Curi,
+    "clevr": Clevr,
+    "closure": Closure,
+    "concept-world": ConceptWorld,
+}
 
 
 def names() -> list[str]:
@@ -53,17 +65,22 @@ def load(name: str, **options: Any) -> Any:
 def check(name: str, seed: int = 0, concepts: str | Path | None = None, store: bool = False) -> Table:
     """Every law of a benchmark, on fresh scenes and concepts; a file of concepts; the store. A row per check."""
     benchmark, key = benchmarks.get(name), Key(seed) / "check"
-    if concepts is not None and name != "curi":
-        raise UserError(f"--concepts is for curi; {name} has none")
-    rows = [(text, _verdict(law, benchmark, key)) for text, law in LAWS.items()]
-    if concepts is not None:
-        found = read_concepts(Path(concepts), CURI_LOT)
-        rows.append((f"{concepts}: {len(found):,} concepts can be read", "holds"))
+    if concepts is not None and benchmark.name not in ("curi", "concept-world"):
+        raise UserError(f"--concepts is for curi and concept-world; {name} has none")
+    own = [] if concepts is None else _own(benchmark.name, concepts)
+    rows = [*((text, _verdict(law, benchmark, key)) for text, law in LAWS.items()), *own]
     if store:
         damaged = Store.default().verify()
         rows += [(f"{folder / file}", problem) for folder, file, problem in damaged]
         rows += [] if damaged else [(f"every byte of {Store.default().home} is as it was written", "holds")]
     return Table(f"Laws of {benchmark.title}, seed {seed}", (Column("law"), Column("verdict")), tuple(rows))
+
+
+def _own(name: str, concepts: str | Path) -> list[tuple[str, str]]:
+    """What was checked of a file of concepts."""
+    if name == "concept-world":
+        return [(text, "holds") for text in checked(concepts)]
+    return [(f"{concepts}: {len(read_concepts(Path(concepts), CURI_LOT)):,} concepts can be read", "holds")]
 
 
 def _verdict(law: Callable[[benchmarks.Benchmark, Key], None], benchmark: benchmarks.Benchmark, key: Key) -> str:

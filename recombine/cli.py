@@ -1,4 +1,4 @@
-"""The command line: `recombine list | show | make | gap | report | check | bench`."""
+"""The command line: `recombine list`, `show`, `make`, `render`, `draw`, `count`, `recognise`, `gap`, `report`, ..."""
 
 import errno
 import json
@@ -15,17 +15,25 @@ import typer
 from rich.console import Console
 
 from recombine import __version__, api, benchmarks
+from recombine.benchmarks.concept_world.definition import Grid
+from recombine.benchmarks.concept_world.extension import Count
+from recombine.benchmarks.concept_world.search import Proof
 from recombine.language.query import anything
 from recombine.report.closure import ClosureGaps
+from recombine.report.concept_image import derivation_tree, graph_tree, image_terminal
+from recombine.report.concept_world import ConceptWorldGaps, ExperimentView, experiment_terminal
 from recombine.report.episode import EpisodeView, episode_terminal
 from recombine.report.question import question_terminal
 from recombine.report.table import Column, Table
 from recombine.store.errors import UserError
 from recombine.store.progress import Bars
 from recombine.store.store import write_atomically
+from recombine.verbs import drawing
 from recombine.verbs.clevr import check_files, write_question
 from recombine.verbs.common import free_file
+from recombine.verbs.concept_world import write_experiment
 from recombine.verbs.curi import write_episode
+from recombine.verbs.render import wanted
 
 app = typer.Typer(
     name="recombine",
@@ -54,7 +62,11 @@ Seed = Annotated[
 Workers = Annotated[int, typer.Option("--workers", help="Processes. Default: all cores.", min=1)]
 Kind = Annotated[str | None, typer.Option("--negatives", help="CURI: [b]hard[/b] (default) or [b]easy[/b].")]
 Concepts = Annotated[
-    Path | None, typer.Option("--concepts", help="Your own concepts, postfix or infix: one per line, or a JSON list.")
+    Path | None,
+    typer.Option(
+        "--concepts",
+        help="Your own concepts. CURI: postfix or infix, one per line, or a JSON list; ConceptWorld: a .concepts file.",
+    ),
 ]
 HoldOut = Annotated[
     list[str] | None,
@@ -66,6 +78,13 @@ Strict = Annotated[bool, typer.Option("--strict", help="Leave out test concepts 
 Whole = Annotated[bool, typer.Option("--whole-language", help="Every concept of the language, not those of 2M draws.")]
 Episodes = Annotated[
     int | None, typer.Option("--episodes", help="Test episodes per split, in place of the scale's.", min=1)
+]
+PictureSize = Annotated[
+    str | None,
+    typer.Option("--size", help="Width and height of images, such as [b]480x320[/b]; CURI: 240x160, CLEVR: 320x240."),
+]
+FirstScenes = Annotated[
+    int | None, typer.Option("--first", help="Render only the first so many scenes, of each part.", min=1)
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -110,10 +129,19 @@ def list_(
 @app.command(epilog="Example: [b]recombine show curi/boolean --episode 7 --out episode.html[/b]")
 def show(
     what: Annotated[
-        str, typer.Argument(help="Such as [b]curi/boolean[/b], [b]clevr/one_hop[/b], [b]closure/or_mat[/b].")
+        str,
+        typer.Argument(
+            help="Such as [b]curi/boolean[/b], [b]clevr/one_hop[/b], [b]closure/or_mat[/b], "
+            "[b]concept-world/boxworld[/b]."
+        ),
     ],
-    number: Annotated[int, typer.Option("--episode", "--question", help="Which episode or question.", min=0)] = 0,
-    part: Annotated[str | None, typer.Option("--part", help="[b]train[/b], [b]validation[/b] or [b]test[/b].")] = None,
+    number: Annotated[
+        int, typer.Option("--episode", "--question", "--image", help="Which episode, question or image.", min=0)
+    ] = 0,
+    part: Annotated[
+        str | None,
+        typer.Option("--part", help="[b]train[/b], [b]validation[/b] or [b]test[/b]; ConceptWorld: a test's name."),
+    ] = None,
     negatives: Kind = None,
     scale: ScaleName = "demo",
     edition: EditionName = None,
@@ -127,7 +155,7 @@ def show(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """One episode or question: what is shown, what is asked, and what the ideal learners make of it."""
+    """One episode, question or set of images: what is shown, what is asked, what the ideal learners make of it."""
     benchmark, _, split = what.partition("/")
     known = benchmarks.get(benchmark)
     if not split:
@@ -140,13 +168,22 @@ def show(
     if as_json:
         print(json.dumps(asdict(view), indent=1))
     else:
-        out_console.print(episode_terminal(view) if isinstance(view, EpisodeView) else question_terminal(view))
+        out_console.print(_terminal(view)(view))
     if out:
-        write = write_episode if isinstance(view, EpisodeView) else write_question
-        note_console.print(f"wrote {write(view, out)}")
+        note_console.print(f"wrote {_writer(view)(view, out)}")
 
 
-@app.command(epilog="Example: [b]recombine make curi --scale laptop --out data/curi[/b]")
+def _terminal(view: Any) -> Callable[[Any], Any]:
+    shown: dict[type, Callable[[Any], Any]] = {EpisodeView: episode_terminal, ExperimentView: experiment_terminal}
+    return shown.get(type(view), question_terminal)
+
+
+def _writer(view: Any) -> Callable[[Any, Path], Path]:
+    written: dict[type, Callable[[Any, Path], Path]] = {EpisodeView: write_episode, ExperimentView: write_experiment}
+    return written.get(type(view), write_question)
+
+
+@app.command(epilog="Example: [b]recombine make curi --scale laptop --render images,sounds --out data/curi[/b]")
 def make(
     benchmark: Benchmark,
     out: Annotated[
@@ -158,9 +195,24 @@ def make(
     ] = None,
     format: Annotated[
         str | None,
-        typer.Option("--format", help="CLEVR: [b]parquet[/b] (default), official [b]json[/b], or [b]jsonl[/b]."),
+        typer.Option(
+            "--format",
+            help="[b]parquet[/b] (default); CLEVR: official [b]json[/b], or [b]jsonl[/b]; "
+            "with --render: [b]webdataset[/b].",
+        ),
     ] = None,
+    render: Annotated[
+        str | None,
+        typer.Option(
+            "--render", help="Also [b]images[/b] of the scenes; CURI: [b]sounds[/b], or [b]images,sounds[/b]."
+        ),
+    ] = None,
+    size: PictureSize = None,
+    first: FirstScenes = None,
     cogent: Annotated[str | None, typer.Option("--cogent", help="CLEVR: condition [b]A[/b] or [b]B[/b].")] = None,
+    sheets: Annotated[
+        bool, typer.Option("--sheets", help="ConceptWorld: also a PNG sheet of each experiment.")
+    ] = False,
     scale: ScaleName = "demo",
     edition: EditionName = None,
     seed: Seed = 0,
@@ -172,14 +224,48 @@ def make(
     as_json: Json = False,
 ) -> None:
     """Make the data: scenes, and episodes or questions about them. Goes on where it was stopped."""
+    if render is None and (size or first):
+        raise UserError(f"{'--size' if size else '--first'} is for --render; say what to render, such as images")
+    pixels = None if render is None else wanted(render, size, first)
     options = {"edition": edition, "concepts": concepts, "strict": strict, "whole_language": whole_language}
     with _loaded(benchmark, scale, seed, workers, hold_out, cogent=cogent, **options) as loaded:
-        given = _given(splits=splits, negatives=negatives, format=format)
+        given = _given(splits=splits, negatives=negatives, format=format, sheets=sheets)
+        given |= _given(render=pixels, tell=render and _tell)
         folder = _call(benchmark, loaded.make, out=out, **given)
     if as_json:
         print(json.dumps({"folder": str(folder)}))
     else:
         out_console.print(f"made {benchmark} at scale {scale} in {folder}")
+
+
+@app.command(epilog="Example: [b]recombine render data/curi --size 480x320 --out data/curi-large[/b]")
+def render(
+    dataset: Annotated[Path, typer.Argument(help="A folder made by [b]recombine make[/b] with --out.")],
+    what: Annotated[
+        str | None,
+        typer.Option("--what", help="[b]images[/b] (default), [b]sounds[/b] (default with --recordings), or both."),
+    ] = None,
+    size: PictureSize = None,
+    photo: Annotated[bool, typer.Option("--photo", help="Physically based, by Mitsuba; seconds per image.")] = False,
+    recordings: Annotated[
+        Path | None, typer.Option("--recordings", help="A folder of your own notes, in place of the synthesised ones.")
+    ] = None,
+    first: FirstScenes = None,
+    format: Annotated[str, typer.Option("--format", help="[b]parquet[/b] or [b]webdataset[/b].")] = "parquet",
+    workers: Workers = CORES,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="A new folder; default: beside the dataset, such as curi-480x320.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Render the scenes of a dataset again: in another size, as photos, with other instruments."""
+    pixels = wanted(what or ("sounds" if recordings else "images"), size, first, photo, recordings)
+    with _bars() as bars:
+        folder = api.render_dataset(dataset, out, pixels, format, workers=workers, progress=bars, tell=_tell)
+    if as_json:
+        print(json.dumps({"folder": str(folder)}))
+    else:
+        out_console.print(f"rendered {dataset} in {folder}")
 
 
 @app.command(epilog="Example: [b]recombine gap curi --split boolean --split counting --edition release[/b]")
@@ -210,7 +296,7 @@ def gap(
         write_atomically(out, lambda draft: draft.write_text(text, encoding="utf-8"))
     if as_json:
         print(text)
-    elif isinstance(found, ClosureGaps):
+    elif isinstance(found, ClosureGaps | ConceptWorldGaps):
         out_console.print(found.brief().rich())
     else:
         out_console.print(replace(found.brief("mAP"), note="").rich())
@@ -298,6 +384,140 @@ def bench(
     with _bars() as bars:
         table = api.bench(benchmark, scale, seed, bars)
     _print(table, as_json)
+
+
+def _tell(sentence: str) -> None:
+    note_console.print(sentence, markup=False, highlight=False, soft_wrap=True)
+
+
+# --- ConceptWorld's concepts
+
+Depth = Annotated[int | None, typer.Option("--depth", help="How often a definition may stand inside itself.", min=1)]
+WhereText = Annotated[
+    str, typer.Option("--where", help="Which derivations, such as [b]depth(east_seq) == 3 and not uses(red)[/b].")
+]
+GridText = Annotated[str | None, typer.Option("--grid", help="The size of the images: [b]WIDTHxHEIGHT[/b].")]
+ConceptFile = Annotated[Path | None, typer.Option("--concepts", help="A .concepts file with your own definitions.")]
+OwnConcept = Annotated[
+    str | None, typer.Option("--concept", help="Which concept of the file. Default: the last one that it defines.")
+]
+
+
+@app.command(epilog='Example: [b]recombine draw "f_pent west of z_pent" --n 16 --out sheet.png[/b]')
+def draw(
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            help="A phrase, the name of a concept, or a .concepts file. Without it: the concepts there are."
+        ),
+    ] = None,
+    concept: OwnConcept = None,
+    concepts: ConceptFile = None,
+    n: Annotated[
+        int | None, typer.Option("--n", help="Different images. Default: 16 with --out, otherwise 1.", min=1)
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="A sheet (.png; of one image, the image itself), or a new folder of single images."),
+    ] = None,
+    graph: Annotated[
+        Path | None, typer.Option("--graph", help="Write the scene graph of the first image (.svg).")
+    ] = None,
+    where: WhereText = "",
+    depth: Depth = None,
+    grid: GridText = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Draw images of a ConceptWorld concept, each verified, and say how many there are."""
+    if target is None:
+        _print(drawing.concept_table(concepts), as_json)
+        return
+    drawing.need_place(out, ".png", folder=True)
+    drawing.need_place(graph, ".svg")
+    which = drawing.Which(concept=concept, concepts=concepts, where=where, depth=depth, grid=grid)
+    found = drawing.draw(target, n or (16 if out else 1), seed=seed, **which)
+    written = [found.write(out)] if out else []
+    written += [drawing.write_graph(found.view(), graph)] if graph else []
+    if as_json:
+        print(json.dumps(found.json(), indent=1))
+    else:
+        _say_drawing(found, shown=not out)
+    _notes(*found.notes, *(f"wrote {file}" for file in written))
+
+
+def _say_drawing(found: drawing.Drawing, shown: bool) -> None:
+    for i in range(len(found.images) if shown else 0):
+        out_console.print(image_terminal(found.view(i)))
+        out_console.print()
+    if found.count is not None:
+        _say_count(found.concept, found.count, found.library.grid)
+
+
+def _say_count(concept: str, number: Count, grid: Grid) -> None:
+    many, _, bounds = str(number).partition(" (")
+    images = f"{'exactly ' * number.exact}{many} image{'' if number.images == 1 else 's'}{bounds and f' ({bounds}'}"
+    _say(f"{concept} on a grid of {grid.width} by {grid.height}: {images}")
+
+
+def _say(text: str, style: str = "") -> None:
+    out_console.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+@app.command(epilog='Example: [b]recombine count red_seq --where "depth(east_seq) == 3"[/b]')
+def count(
+    target: Annotated[str, typer.Argument(help="A phrase, the name of a concept, or a .concepts file.")],
+    concept: OwnConcept = None,
+    concepts: ConceptFile = None,
+    where: WhereText = "",
+    depth: Depth = None,
+    grid: GridText = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """How many images satisfy a ConceptWorld concept on this grid: exactly, or an estimate with its interval."""
+    asked = drawing.ask(target, concept=concept, concepts=concepts, where=where, depth=depth, grid=grid)
+    number, notes = drawing.counted(asked, seed), asked.notes
+    if as_json:
+        print(json.dumps({"concept": asked.name, **drawing.count_json(number), "notes": notes}, indent=1))
+    else:
+        _say_count(asked.name, number, asked.library.grid)
+    _notes(*notes)
+
+
+@app.command(epilog="Example: [b]recombine recognise image.png f_pent[/b]")
+def recognise(
+    image: Annotated[Path, typer.Argument(help="A PNG image; a pixel is a point, black is nothing.")],
+    concept: Annotated[str, typer.Argument(help="The name of a concept, or a phrase.")],
+    concepts: ConceptFile = None,
+    graph: Annotated[Path | None, typer.Option("--graph", help="Write the scene graph (.svg).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Whether an image satisfies a ConceptWorld concept: the object that proves it, or the condition that fails.
+
+    The exit code is 0 for yes, 1 for no.
+    """
+    drawing.need_place(graph, ".svg")
+    found = drawing.recognise(image, concept, concepts=concepts)
+    if as_json:
+        print(json.dumps(found.json(), indent=1))
+    elif isinstance(found.found, Proof):
+        _say(f"yes: {image} is {found.concept}", "bold green")
+        out_console.print(graph_tree(found.view().graph))
+        _say("by these definitions:")
+        out_console.print(derivation_tree(found.found.derivation))
+    else:
+        _say(f"no: {image} is not {found.concept}", "bold red")
+        _say(found.reason)
+    written = [f"wrote {drawing.write_graph(found.view(), graph)}"] if graph and found else []
+    _notes(*found.notes, *written)
+    if not found:
+        raise typer.Exit(1)
+
+
+def _notes(*texts: str) -> None:
+    for text in texts:
+        note_console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 def _print(table: Table, as_json: bool) -> None:

@@ -53,8 +53,10 @@ class Header(NamedTuple):
 # --- writing ------------------------------------------------------------------------------------------------------
 
 
-def png(pixels: np.ndarray) -> bytes:
+def png(pixels: np.ndarray, level: int = 9) -> bytes:
     """The file of an image uint8[h, w, 3]: 8-bit RGB, not interlaced, no filters, no dates; equal pixels, equal bytes.
+
+    `level` is zlib's, from 1 (fast) to 9 (small).
 
     >>> png(np.zeros((32, 32, 3), np.uint8))[1:4]
     b'PNG'
@@ -65,7 +67,7 @@ def png(pixels: np.ndarray) -> bytes:
     rows = np.zeros((height, 1 + 3 * width), np.uint8)
     rows[:, 1:] = pixels.reshape(height, -1)
     header = struct.pack(">IIBBBBB", *Header(width, height, 8, RGB, 0, 0, 0))
-    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows.tobytes(), 9)), (b"IEND", b""))
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows.tobytes(), level)), (b"IEND", b""))
     return SIGNATURE + b"".join(_chunk(*chunk) for chunk in chunks)
 
 

@@ -67,6 +67,10 @@ class Store:
             raise ValueError(f"a stage cannot be called {recipe.stage!r}: use letters, digits, '_' and '-'")
         return self.home / recipe.stage / recipe.digest
 
+    def draft(self, recipe: Recipe) -> Path:
+        """Where the artefact is while it is made."""
+        return self.home / "drafts" / recipe.digest
+
     def has(self, recipe: Recipe) -> bool:
         """Whether the artefact is finished."""
         return self.path(recipe).is_dir()
@@ -110,7 +114,7 @@ class Store:
             self._make(recipe, make)
 
     def _make(self, recipe: Recipe, make: Callable[[Path], None]) -> None:
-        draft = self.home / "drafts" / recipe.digest
+        draft = self.draft(recipe)
         draft.mkdir(parents=True, exist_ok=True)
         make(draft)
         for leftover in draft.rglob(f"{PART}*"):

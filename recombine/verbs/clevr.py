@@ -16,7 +16,7 @@ from recombine.benchmarks.clevr.formats import QuestionRecord, SceneFile, write_
 from recombine.benchmarks.clevr.program import read_program
 from recombine.benchmarks.clevr.questions import Rules
 from recombine.benchmarks.clevr.speed import speeds
-from recombine.benchmarks.clevr.study import PARTS, ClevrScale, ClevrStudy, Part, clevr_scale
+from recombine.benchmarks.clevr.study import PARTS, SHARD, ClevrScale, ClevrStudy, Part, clevr_scale
 from recombine.benchmarks.clevr.world import COGENT, ClevrWorld
 from recombine.metrics.speed import Speed
 from recombine.report.question import QuestionView, question_page, question_view
@@ -24,7 +24,9 @@ from recombine.report.table import Column, Table
 from recombine.store.engine import Progress, engine, silent
 from recombine.store.errors import UserError
 from recombine.store.store import Store, read_table, write_atomically
-from recombine.verbs.common import export, free_folder, positive
+from recombine.verbs.common import free_folder, positive
+from recombine.verbs.dataset import Dataset
+from recombine.verbs.render import Given, Tell, Wanted, announce, deliver, quiet, refuse_format, works
 from recombine.world.scenes import Scenes, join
 from recombine.world.shards import read_scenes
 from recombine.world.vocabulary import Vocabulary
@@ -113,21 +115,41 @@ class Clevr:
             table.take(rows), number, f"{family}", "CLEVR", lambda image: self.study.scene(_part(part), image)
         )
 
-    def make(self, out: str | Path | None = None, format: str = "parquet") -> Path:
-        """Make scenes and questions of all parts; copy them to `out`, or leave them in the store."""
+    def make(
+        self,
+        out: str | Path | None = None,
+        format: str = "parquet",
+        *,
+        render: str | Wanted | None = None,
+        tell: Tell = quiet,
+    ) -> Path:
+        """Make scenes and questions of all parts; copy them to `out`, or leave them in the store.
+
+        `render` makes images of the scenes too; then `format` is parquet or webdataset.
+        """
         free_folder(out)
-        if format not in FORMATS:
-            raise UserError(f"there is no format '{format}'; choose one of {', '.join(FORMATS)}")
+        if not render:
+            refuse_format(format, FORMATS)
         self._room()
+        todo, folder = works(self.dataset, self._scenes, render, format), None if out is None else Path(out)
+        announce(todo, self.study.store, folder, self.engine, tell)
         found = {}
         for part in PARTS:
             found[f"scenes/{part}"] = self.study.scenes_folder(part)
             found[f"questions/{part}"] = self.study.questions_folder(part)
-        if out is None:
-            return self.study.store.home
-        if format == "parquet":
-            return export(found, Path(out))
-        return self._official(Path(out), format)
+        if folder is None or todo or format == "parquet":
+            return deliver(self.dataset, self.study.world, found, todo, self.study.store, self.engine, folder)
+        return self._official(folder, format)
+
+    @property
+    def dataset(self) -> Dataset:
+        """What it takes to draw the scenes."""
+        world, parts = self.study.world, tuple((part, self.study.count(part)) for part in PARTS)
+        return Dataset("clevr", world.vocabulary, world.high, parts, SHARD, 320, 240, None)
+
+    def _scenes(self) -> dict[str, Given]:
+        study = self.study
+        return {part: Given(study.scenes_folder(part), study.scenes_recipe(part).digest) for part in PARTS}
 
     def _official(self, out: Path, format: str) -> Path:
         """The files as CLEVR names and writes them."""

@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -53,24 +54,48 @@ def free_file(out: str | Path, endings: tuple[str, ...]) -> Path:
     return out
 
 
-def export(found: dict[str, Path], out: Path) -> Path:
-    """Copy artefacts into a folder, all or nothing."""
+def draft_of(out: Path) -> Path:
+    """Where a folder is while it is made."""
+    return out.with_name(f".{out.name}.draft")
+
+
+def disk_of(path: Path) -> Path:
+    """The nearest folder that there is, to ask for its free room."""
+    return next(folder for folder in (path, *path.absolute().parents) if folder.is_dir())
+
+
+def export(
+    found: dict[str, Path],
+    out: Path,
+    keep: Collection[str] = (),
+    add: Callable[[Path], None] | None = None,
+) -> Path:
+    """Copy artefacts into a folder, all or nothing.
+
+    `add` puts more into the draft of the folder; what a stopped try has left under the names of `keep` is still there.
+    """
     free_folder(out)
-    draft = out.with_name(f".{out.name}.draft")
-    shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir(parents=True)
-    size = sum(file.stat().st_size for folder in found.values() for file in folder.glob("*.parquet"))
-    if size > shutil.disk_usage(draft).free:
-        draft.rmdir()
+    draft, names = draft_of(out), {name.partition("/")[0] for name in keep}
+    files = [(name, file) for name, folder in found.items() for file in _exported(folder)]
+    size = sum(file.stat().st_size for _, file in files)
+    if size > shutil.disk_usage(disk_of(out)).free:
         raise UserError(
             f"the files take {size / 1e9:.1f} GB, more than there is room for at {out}; choose another --out"
         )
-    for name, folder in found.items():
-        target = draft / name
-        target.mkdir(parents=True, exist_ok=True)
-        for file in sorted(folder.glob("*.parquet")):
-            shutil.copy2(file, target / file.name)
+    draft.mkdir(parents=True, exist_ok=True)
+    for stale in [path for path in draft.iterdir() if path.name not in names]:
+        shutil.rmtree(stale) if stale.is_dir() else stale.unlink()
+    if add:
+        add(draft)
+    for name, file in files:
+        (draft / name).mkdir(parents=True, exist_ok=True)
+        shutil.copy2(file, draft / name / file.name)
     if out.exists():
         out.rmdir()
     draft.rename(out)
     return out
+
+
+def _exported(folder: Path) -> list[Path]:
+    """The files of an artefact that others read."""
+    return sorted(file for file in folder.iterdir() if file.suffix in (".parquet", ".tar"))

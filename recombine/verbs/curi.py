@@ -24,12 +24,15 @@ from recombine.report.episode import EpisodeView
 from recombine.report.page import Section, episode_card, page
 from recombine.report.sheet import episode_sheet
 from recombine.report.table import Table
+from recombine.semantics.table import BLOCK
 from recombine.store.engine import Progress, engine, silent
 from recombine.store.errors import UserError
 from recombine.store.store import Store, write_atomically
 from recombine.tasks.episodes import Negatives
 from recombine.tasks.splits import Split, hold_out
-from recombine.verbs.common import Clock, export, free_file, free_folder, positive
+from recombine.verbs.common import Clock, free_file, free_folder, positive
+from recombine.verbs.dataset import Dataset
+from recombine.verbs.render import Given, Tell, Wanted, announce, deliver, quiet, refuse_format, works
 from recombine.world.distribution import World
 
 NEGATIVES: tuple[Negatives, ...] = ("hard", "easy")
@@ -107,18 +110,44 @@ class Curi:
         self._room(splits=1)
         return pages.episode_view(self.study, split, episode, _negatives(negatives), part)
 
-    def make(self, out: str | Path | None = None, splits: Sequence[str] = (), negatives: str = "hard") -> Path:
-        """Make scenes, concepts and all episodes; copy them to `out` as Parquet files, or leave them in the store."""
+    def make(
+        self,
+        out: str | Path | None = None,
+        splits: Sequence[str] = (),
+        negatives: str = "hard",
+        *,
+        render: str | Wanted | None = None,
+        format: str = "parquet",
+        tell: Tell = quiet,
+    ) -> Path:
+        """Make scenes, concepts and all episodes; copy them to `out` as Parquet files, or leave them in the store.
+
+        `render` makes images and sounds of the scenes too, as `format` says: parquet or webdataset.
+        """
         free_folder(out)
+        if not render:
+            refuse_format(format)
         kinds = _kinds(negatives)
         self._room(len(splits) or len(self.study.splits), PARTS, len(kinds))
+        todo, folder = works(self.dataset, self._scenes, render, format), None if out is None else Path(out)
+        announce(todo, self.study.store, folder, self.engine, tell)
         chosen = self._splits(splits)
         found = {"scenes": self.study.scenes_folder, "concepts": self.study.concepts_file.parent}
         for split in chosen:
             for kind in kinds:
                 for part in PARTS:
                     found[f"episodes/{split}/{kind}/{part}"] = self.study.episodes_folder(split, part, kind)
-        return self.study.store.home if out is None else export(found, Path(out))
+        return deliver(self.dataset, self.study.world, found, todo, self.study.store, self.engine, folder)
+
+    @property
+    def dataset(self) -> Dataset:
+        """What it takes to draw the scenes."""
+        setup, world = self.study.setup, self.study.world
+        first_bin = getattr(world, "first_bin", setup.edition.first_bin)
+        return Dataset("curi", world.vocabulary, world.high, (("", setup.scale.scenes),), BLOCK, 240, 160, first_bin)
+
+    def _scenes(self) -> dict[str, Given]:
+        return {"": Given(self.study.scenes_folder, self.study.scenes_recipe.digest)}
 
     def gap(self, splits: Sequence[str] = (), negatives: str = "hard") -> pages.GapReport:
         """The compositionality gap of each split, by mAP and by class-balanced accuracy."""

@@ -63,9 +63,9 @@ def file_of(
     return SIGNATURE + chunk(b"IHDR", header) + colours + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
-@given(images)
-def test_what_is_written_is_read(pixels: np.ndarray) -> None:
-    np.testing.assert_array_equal(decoded(png(pixels)), pixels)
+@given(images, some.integers(1, 9))
+def test_what_is_written_is_read(pixels: np.ndarray, level: int) -> None:
+    np.testing.assert_array_equal(decoded(png(pixels, level)), pixels)
 
 
 def test_a_file_holds_nothing_but_the_pixels() -> None:
