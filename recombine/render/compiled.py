@@ -40,5 +40,5 @@ def _kept(compiled: Any) -> Any:
     """The same, kept on disk for these sources only."""
     file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if hasattr(file, "_source_stamp"):
-        file._source_stamp = (file._source_stamp, _SOURCES)
+        file._source_stamp = (file._source_stamp, _SOURCES)  # type: ignore[union-attr]
     return compiled

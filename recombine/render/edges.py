@@ -28,7 +28,7 @@ LEVELS = 4096
 
 @step
 def _level(light: float) -> int:
-    return np.uint32(min(max(light, 0.0), 1.0) * (LEVELS - 1) + 0.5)
+    return np.uint32(min(max(light, 0.0), 1.0) * (LEVELS - 1) + 0.5)  # type: ignore[return-value]
 
 
 @kernel
@@ -74,7 +74,7 @@ def _compare(owner: np.ndarray, coded: np.ndarray, edge: np.ndarray, i: int, j: 
     if owner[i, j] == owner[k, m]:
         contrast = 0
         for channel in range(3):
-            contrast = max(contrast, abs(np.int64(coded[i, j, channel]) - np.int64(coded[k, m, channel])))
+            contrast = max(contrast, abs(np.int64(coded[i, j, channel]) - np.int64(coded[k, m, channel])))  # type: ignore[assignment]
         kind = UNEVEN if contrast > CONTRAST else SMOOTH
     edge[i, j], edge[k, m] = max(edge[i, j], kind), max(edge[k, m], kind)
 
@@ -140,7 +140,7 @@ def look_again(
                 found[spot] = row
                 points[spot, 0], points[spot, 1], points[spot, 2] = place(view, way, far)
             else:
-                found[spot], source[spot] = NOTHING, _closest(owner, i, j, down, right, row)
+                found[spot], source[spot] = NOTHING, _closest(owner, i, j, down, right, row)  # type: ignore[arg-type]
     return found, points, source
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from recombine.render.compiled import kernel, step
 from recombine.render.intersect import Vector
 from recombine.render.lamps import LAMP_BLUE, LAMP_GREEN, LAMP_RADIUS, LAMP_RED, LAMP_X, LAMP_Y, LAMP_Z
-from recombine.render.light import LANES, add, aim_of, dim, falling, padded, shine
+from recombine.render.light import LANES, add, aim_of, color_of, dim, falling, padded, shine_up
 from recombine.render.rays import place, ray
 from recombine.render.things import BALL_X, BALL_Y, BALL_Z, FIRST, LAST, THING_BLUE, THING_GREEN, THING_RED
 from recombine.world.camera import POSITION, RIGHT
@@ -39,9 +39,6 @@ MAP_REACH = 6.0
 CONE = 7
 """A cone: its tip, its axis, and the squared cosine of its half angle (0: so wide that everything is within)."""
 
-FLOOR_LINES = 7
-"""The lines of work space that a row takes: the points, their normals and the light of a lamp."""
-
 _ONE: Any = np.float32(1)
 _FADE: Any = np.float32(1 / FADE**2)
 
@@ -66,16 +63,18 @@ def light_floor(
     wholes, singles, step = cones(things, lamps), cones(balls, lamps), 2 * MAP_REACH / MAP
     for i in range(MAP + height):
         if i < MAP:
-            x, y, dx, dy, seen = 0.5 * step - MAP_REACH, (i + 0.5) * step - MAP_REACH, step, 0.0, chart[:, i]
+            red, green, blue = chart[0, i], chart[1, i], chart[2, i]
+            x, y, dx, dy = 0.5 * step - MAP_REACH, (i + 0.5) * step - MAP_REACH, step, 0.0
         else:
-            way, seen = ray(view, focal, width, height, i - MAP, 0), light[:, i - MAP]
+            red, green, blue = light[0, i - MAP], light[1, i - MAP], light[2, i - MAP]
+            way = ray(view, focal, width, height, i - MAP, 0)
             if way[2] >= 0:
-                seen[:] = 0.0
+                red[:], green[:], blue[:] = 0.0, 0.0, 0.0
                 continue
             far = -view[POSITION, 2] / way[2]
             x, y, _ = place(view, way, far)
             dx, dy = far * view[RIGHT, 0] / focal, far * view[RIGHT, 1] / focal
-        floor_row(rows, things, lamps, wholes, singles, x, y, dx, dy, work, seen)
+        floor_row(rows, things, lamps, wholes, singles, x, y, dx, dy, work, red, green, blue)
 
 
 @kernel
@@ -132,22 +131,24 @@ def floor_row(
     dx: float,
     dy: float,
     work: np.ndarray,
-    seen: np.ndarray,
+    red: np.ndarray,
+    green: np.ndarray,
+    blue: np.ndarray,
 ) -> None:
-    """The light seen[3, n] that leaves the points x + i dx, y + i dy of the ground.
+    """The light that leaves the points x + i dx, y + i dy of the ground.
 
     `wholes` and `singles` are the cones behind things and behind primitives.
     """
-    red, green, blue = seen[0], seen[1], seen[2]
     n = len(red)
-    px, py, pz, light = work[0][:n], work[1][:n], work[2][:n], work[6][:n]
-    a, b, c = work[3][:n], work[4][:n], work[5][:n]
+    px, py, pz, light = work[0][:n], work[1][:n], work[2][:n], work[3][:n]
     _lay(x, dx, px)
     _lay(y, dy, py)
-    pz[:], a[:], b[:], c[:] = 0.0, 0.0, 0.0, 1.0
-    red[:], green[:], blue[:] = 0.0, 0.0, 0.0
+    _lay(0.0, 0.0, pz)
+    _lay(0.0, 0.0, red)
+    _lay(0.0, 0.0, green)
+    _lay(0.0, 0.0, blue)
     for lamp in range(len(lamps)):
-        shine(lamps, lamp, px, py, pz, a, b, c, light)
+        shine_up(lamps, lamp, px, py, light)
         for thing in range(len(things)):
             start, stop = _in_cone(wholes[lamp, thing], x, y, dx, dy, n)
             for row in range(int(things[thing, FIRST]), int(things[thing, LAST]) if start < stop else 0):
@@ -155,9 +156,7 @@ def floor_row(
                 if start < stop:
                     start, stop = start - start % LANES, min(padded(stop), n)
                     dim(rows, row, lamps, lamp, px[start:stop], py[start:stop], pz[start:stop], light[start:stop])
-        add(FLOOR / math.pi * lamps[lamp, LAMP_RED], light, red)
-        add(FLOOR / math.pi * lamps[lamp, LAMP_GREEN], light, green)
-        add(FLOOR / math.pi * lamps[lamp, LAMP_BLUE], light, blue)
+        add(color_of(lamps, lamp, FLOOR / math.pi), light, red, green, blue)
     for thing in range(len(things)):
         _bleed(things[thing], x, y, dx, dy, px, py, light, red, green, blue)
     if max(x * x + y * y, (x + n * dx) ** 2 + (y + n * dy) ** 2) > NEAR * NEAR:
@@ -169,8 +168,9 @@ def floor_row(
 @kernel
 def _lay(start: float, step: float, line: np.ndarray) -> None:
     """Evenly spaced numbers."""
+    start, step = np.float32(start), np.float32(step)  # type: ignore[assignment]
     for i in range(len(line)):
-        line[i] = start + step * np.int32(i)
+        line[i] = start + step * np.float32(np.int32(i))
 
 
 @kernel
@@ -198,9 +198,8 @@ def _bleed(
         off_x, off_y = px[i] - middle_x, py[i] - middle_y
         close = max(_ONE - (off_x * off_x + off_y * off_y) * scale, np.float32(0))
         light[i] = close * close * close * close
-    add(BLEED * thing[THING_RED], light, red[start:stop])
-    add(BLEED * thing[THING_GREEN], light, green[start:stop])
-    add(BLEED * thing[THING_BLUE], light, blue[start:stop])
+    shares = (BLEED * thing[THING_RED], BLEED * thing[THING_GREEN], BLEED * thing[THING_BLUE])
+    add(shares, light, red[start:stop], green[start:stop], blue[start:stop])
 
 
 @kernel

@@ -11,7 +11,18 @@ import numpy as np
 
 from recombine.render.compiled import kernel, step
 from recombine.render.intersect import Vector
-from recombine.render.lamps import AIM_X, AIM_Y, AIM_Z, LAMP_RADIUS, LAMP_X, LAMP_Y, LAMP_Z
+from recombine.render.lamps import (
+    AIM_X,
+    AIM_Y,
+    AIM_Z,
+    LAMP_BLUE,
+    LAMP_GREEN,
+    LAMP_RADIUS,
+    LAMP_RED,
+    LAMP_X,
+    LAMP_Y,
+    LAMP_Z,
+)
 from recombine.render.primitives import AXES, BOX, CYLINDER, DETAIL, KIND, SPHERE, X, Y, Z
 from recombine.render.rays import size_of, within
 from recombine.render.shadow import ONE, ZERO, hidden, hidden_by_ball, hidden_by_box, hidden_by_cylinder, mean, scaled
@@ -33,12 +44,17 @@ def padded(n: int) -> int:
 @step
 def single(vector: Vector) -> Vector:
     """A vector in float32."""
-    return np.float32(vector[0]), np.float32(vector[1]), np.float32(vector[2])
+    return np.float32(vector[0]), np.float32(vector[1]), np.float32(vector[2])  # type: ignore[return-value]
 
 
 @step
 def place_of(lamps: np.ndarray, lamp: int) -> Vector:
     return lamps[lamp, LAMP_X], lamps[lamp, LAMP_Y], lamps[lamp, LAMP_Z]
+
+
+@step
+def color_of(lamps: np.ndarray, lamp: int, share: float) -> Vector:
+    return share * lamps[lamp, LAMP_RED], share * lamps[lamp, LAMP_GREEN], share * lamps[lamp, LAMP_BLUE]
 
 
 @step
@@ -76,6 +92,14 @@ def shine(
 
 
 @kernel
+def shine_up(lamps: np.ndarray, lamp: int, x: np.ndarray, y: np.ndarray, light: np.ndarray) -> None:
+    """What reaches points of the ground of a lamp that nothing hides."""
+    place, aim = single(place_of(lamps, lamp)), single(aim_of(lamps, lamp))
+    for i in range(len(light)):
+        light[i] = falling((place[0] - x[i], place[1] - y[i], place[2]), aim, (ZERO, ZERO, ONE))
+
+
+@kernel
 def dim(
     rows: np.ndarray,
     row: int,
@@ -100,22 +124,22 @@ def dim(
         for i in range(len(light)):
             at = _local(turn, x[i] - middle[0], y[i] - middle[1], z[i] - middle[2])
             way = (goal[0] - at[0], goal[1] - at[1], goal[2] - at[2])
-            light[i] *= ONE - hidden_by_ball(scaled(at, size), scaled(way, size), radius / mean(size))
+            light[i] *= ONE - hidden_by_ball(scaled(at, size), scaled(way, size), radius / mean(size))  # type: ignore[arg-type]
     elif kind == BOX:
         for i in range(len(light)):
             at = _local(turn, x[i] - middle[0], y[i] - middle[1], z[i] - middle[2])
             way = (goal[0] - at[0], goal[1] - at[1], goal[2] - at[2])
-            light[i] *= ONE - hidden_by_box(size, detail, at, way, radius)
+            light[i] *= ONE - hidden_by_box(size, detail, at, way, radius)  # type: ignore[arg-type]
     elif kind == CYLINDER:
         for i in range(len(light)):
             at = _local(turn, x[i] - middle[0], y[i] - middle[1], z[i] - middle[2])
             way = (goal[0] - at[0], goal[1] - at[1], goal[2] - at[2])
-            light[i] *= ONE - hidden_by_cylinder(size, at, way, radius)
+            light[i] *= ONE - hidden_by_cylinder(size, at, way, radius)  # type: ignore[arg-type]
     else:
         for i in range(len(light)):
             at = _local(turn, x[i] - middle[0], y[i] - middle[1], z[i] - middle[2])
             way = (goal[0] - at[0], goal[1] - at[1], goal[2] - at[2])
-            light[i] *= ONE - hidden(kind, size, detail, at, way, radius)
+            light[i] *= ONE - hidden(kind, size, detail, at, way, radius)  # type: ignore[arg-type]
 
 
 @step
@@ -146,7 +170,8 @@ def gloss(
 ) -> None:
     """Turn the light that reaches points into what their gloss and their mirror throw toward the eye.
 
-    Both are brightest where the normal lies halfway between lamp and eye. `lobe` is the share of the gloss and its widths
+    Both are brightest where the normal lies halfway between lamp and eye. `lobe` is the share of the gloss and
+    its widths
     along and across brushes that run in rings about the upright `axis`; `mirror` is that of the mirror, and its width.
     """
     place, eye, axis = single(place_of(lamps, lamp)), single(eye), single(axis)
@@ -182,8 +207,10 @@ def _dot(a: Vector, b: Vector) -> float:
 
 
 @kernel
-def add(share: float, light: np.ndarray, color: np.ndarray) -> None:
-    """Add a share of the light to one channel of what the eye sees."""
-    share = np.float32(share)
+def add(shares: Vector, light: np.ndarray, red: np.ndarray, green: np.ndarray, blue: np.ndarray) -> None:
+    """Add a share of the light to each channel of what the eye sees."""
+    shares = single(shares)
     for i in range(len(light)):
-        color[i] += share * light[i]
+        red[i] += shares[0] * light[i]
+        green[i] += shares[1] * light[i]
+        blue[i] += shares[2] * light[i]

@@ -13,7 +13,7 @@ from recombine.render.compiled import kernel, step
 from recombine.render.floor import floor_at, ground_light
 from recombine.render.intersect import MISS, Vector
 from recombine.render.lamps import LAMP_BLUE, LAMP_GREEN, LAMP_RED
-from recombine.render.light import add, aim_of, dim, falling, gloss, padded, place_of, shine
+from recombine.render.light import add, aim_of, color_of, dim, falling, gloss, padded, place_of, shine
 from recombine.render.materials import ACROSS, ALONG, DIFFUSE, GLOSS, MIRROR, PLAIN, SHINE, TINT, painted
 from recombine.render.primitives import (
     BLUE,
@@ -42,7 +42,8 @@ CHUNK = 512
 PX, PY, PZ, NX, NY, NZ, LIGHT, DULL, SHINY, GLOW, IMAGE, BOUNCE = *range(8), 10, 13, 16, 19
 WORK = BOUNCE + 1
 """The lines of the work space: points, normals, the light of a lamp, three channels each of what is thrown back evenly,
-what is thrown back by the gloss, the glow of the floor and what a mirror shows, and how much the gloss sees of the floor.
+what is thrown back by the gloss, the glow of the floor and what a mirror shows, and how much the gloss sees of the
+floor.
 """
 
 
@@ -64,8 +65,10 @@ def shade_all(
     eye = (position[0], position[1], position[2])
     for row in range(len(rows)):
         for low in range(start[row], start[row + 1], CHUNK):
-            some = slice(low, min(low + CHUNK, start[row + 1]))
-            _shade(rows, things, balls, lamps, materials, chart, eye, row, points[:, some], work, seen[:, some])
+            high = min(low + CHUNK, start[row + 1])
+            _shade(rows, things, balls, lamps, materials, chart, eye, row, points[:, low:high], work)
+            for channel in range(3):
+                _mix(rows, row, materials, channel, work, seen[channel][low:high])
 
 
 @kernel
@@ -80,9 +83,8 @@ def _shade(
     row: int,
     points: np.ndarray,
     work: np.ndarray,
-    seen: np.ndarray,
 ) -> None:
-    """What the eye sees of points of one primitive, no more than CHUNK of them."""
+    """What reaches points of one primitive, no more than CHUNK of them, and what they throw back of it."""
     n = points.shape[1]
     for i in range(n):
         point = (np.float64(points[0, i]), np.float64(points[1, i]), np.float64(points[2, i]))
@@ -96,8 +98,6 @@ def _shade(
     for lamp in range(len(lamps)):
         _light(rows, things, balls, lamps, lamp, materials, eye, row, full, work)
     _gather(rows, things, lamps, materials, chart, eye, row, n, work)
-    for channel in range(3):
-        _mix(rows, row, materials, channel, work, seen[channel])
 
 
 @kernel
@@ -122,15 +122,13 @@ def _light(
             for other in range(int(things[thing, FIRST]), int(things[thing, LAST])):
                 if other != row and may_hide(balls[row], balls[other], lamps, lamp):
                     dim(rows, other, lamps, lamp, x, y, z, light)
-    for channel in range(3):
-        add(lamps[lamp, LAMP_RED + channel], light, work[DULL + channel][:n])
+    add(color_of(lamps, lamp, 1.0), light, work[DULL][:n], work[DULL + 1][:n], work[DULL + 2][:n])
     material, thing = int(rows[row, MATERIAL]), int(rows[row, OBJECT])
     lobe = (materials[material, GLOSS], materials[material, ALONG], materials[material, ACROSS])
     mirror = (materials[material, MIRROR], materials[material, SHINE])
     axis = (things[thing, BALL_X], things[thing, BALL_Y], things[thing, BALL_Z])
     gloss(lamps, lamp, eye, axis, lobe, mirror, x, y, z, a, b, c, light)
-    for channel in range(3):
-        add(lamps[lamp, LAMP_RED + channel], light, work[SHINY + channel][:n])
+    add(color_of(lamps, lamp, 1.0), light, work[SHINY][:n], work[SHINY + 1][:n], work[SHINY + 2][:n])
 
 
 @kernel
@@ -146,7 +144,8 @@ def _gather(
     work: np.ndarray,
 ) -> None:
     """The glow of the floor around the points, what their mirror shows, and what is left of the light by a texture."""
-    lobe, mirror = materials[int(rows[row, MATERIAL]), GLOSS], materials[int(rows[row, MATERIAL]), MIRROR]
+    material = int(rows[row, MATERIAL])
+    diffuse, lobe, mirror = materials[material, DIFFUSE], materials[material, GLOSS], materials[material, MIRROR]
     for i in range(n):
         point = (np.float64(work[PX, i]), np.float64(work[PY, i]), np.float64(work[PZ, i]))
         normal = (np.float64(work[NX, i]), np.float64(work[NY, i]), np.float64(work[NZ, i]))
@@ -159,23 +158,22 @@ def _gather(
             bounce = lobe * min(max(0.5 - HAZE * away[2], 0.0), 1.0)
         for channel in range(3):
             work[GLOW + channel, i], work[IMAGE + channel, i] = glow[channel], mirror * image[channel]
-        work[BOUNCE, i] = bounce
-        work[LIGHT, i] = pattern(rows, row, point, normal)
+        work[BELOW, i], work[BOUNCE, i] = diffuse * (0.5 - 0.5 * normal[2]), bounce
+        work[KEEP, i] = pattern(rows, row, point, normal)
 
 
 @kernel
-def _mix(
-    rows: np.ndarray, row: int, materials: np.ndarray, channel: int, work: np.ndarray, seen: np.ndarray
-) -> None:
+def _mix(rows: np.ndarray, row: int, materials: np.ndarray, channel: int, work: np.ndarray, seen: np.ndarray) -> None:
     """One channel of what the eye sees, in the colour of the primitive."""
     n, material = len(seen), int(rows[row, MATERIAL])
     share, tint, color = materials[material, DIFFUSE], materials[material, TINT], rows[row, RED + channel]
     dull, shiny, glow = work[DULL + channel][:n], work[SHINY + channel][:n], work[GLOW + channel][:n]
-    image, bounce, keep, up = work[IMAGE + channel][:n], work[BOUNCE][:n], work[LIGHT][:n], work[NZ][:n]
+    image, bounce, keep, below = work[IMAGE + channel][:n], work[BOUNCE][:n], work[KEEP][:n], work[BELOW][:n]
+    lamp, paint = np.float32(share / math.pi), np.float32(color)
+    white, tinted = np.float32(1 - tint), np.float32(tint * color)
     for i in range(n):
-        paint = color * keep[i]
-        even = share * (dull[i] / math.pi + (0.5 - 0.5 * up[i]) * glow[i])
-        seen[i] = paint * (even + image[i]) + (1 - tint + tint * paint) * (shiny[i] + bounce[i] * glow[i])
+        even = lamp * dull[i] + below[i] * glow[i] + image[i]
+        seen[i] = keep[i] * paint * even + (white + tinted * keep[i]) * (shiny[i] + bounce[i] * glow[i])
 
 
 # --- mirrors ------------------------------------------------------------------------------------------------------

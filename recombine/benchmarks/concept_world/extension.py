@@ -7,6 +7,7 @@ ways in which its image can be read: so every image is equally likely, however m
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
@@ -94,7 +95,7 @@ class Extension:
         search, found = self._search(), dict[tuple, Plan]()
         try:
             for plan in search.plans():
-                if self.where(plan.derivation) and Placer(plan).colors:
+                if self.where(plan.derivation):
                     found.setdefault(plan.shape, plan)
                 if len(found) > MOST_PLANS:
                     return (), True, search.cut
@@ -177,9 +178,15 @@ class Extension:
             batch = self._accepted(size, rng).take(slice(n - kept))
             found.append(batch)
             tried, kept = tried + size, kept + batch.size
-            if tried > PATIENCE and kept < tried * 1e-5:
+            if kept < n and self._hopeless(tried, kept):
                 return join([*found, self._draw_listed(n - kept, key / "listed")])
         return join(found)
+
+    def _hopeless(self, tried: int, kept: int) -> bool:
+        """Whether so few proposals fit that a list is quicker, or that nothing may be found at all."""
+        if self.listable:
+            return tried > self.proposals and kept < tried / 100
+        return tried > PATIENCE and kept < tried * 1e-5
 
     def _accepted(self, n: int, rng: np.random.Generator) -> Drawn:
         """What is left of n proposals when each image is equally likely."""
@@ -202,7 +209,7 @@ class Extension:
 
     def _draw_listed(self, n: int, key: Key) -> Drawn:
         """Draw from the list of all images, where almost no proposal fits."""
-        if self.proposals > MOST_LISTED:
+        if not self.listable:
             raise UserError(
                 f"'{self.name}': {PATIENCE:,} proposals were tried and almost none fits on a grid of "
                 f"{self.library.grid.width} by {self.library.grid.height}; take a larger grid or fewer loose parts"
@@ -230,7 +237,7 @@ class Extension:
     def _one_by_choices(self, rng: np.random.Generator) -> Drawn:
         for plan in self._search(rng).plans():
             placer = Placer(plan)
-            if self.where(plan.derivation) and placer.colors:
+            if self.where(plan.derivation):
                 placed, good = placer.propose(1_000, rng)
                 if good.any():
                     return _drawn(placed, good, -1).take(slice(1))
@@ -239,13 +246,11 @@ class Extension:
     def listed(self) -> Iterator[tuple[Drawn, np.ndarray]]:
         """All objects of all plans in chunks, with the number of ways to read each image."""
         for i, placer in enumerate(self.placers):
-            placed = placer.everything()
-            for at in range(0, len(placed.x), CHUNK):
-                part = Placed(*(column[at : at + CHUNK] for column in placed))
-                drawn = _drawn(part, np.ones(len(part.x), bool), i)
+            for placed in placer.everything():
+                drawn = _drawn(placed, np.ones(len(placed.x), bool), i)
                 yield drawn, self.ways(self.images(drawn))
 
-    @property
+    @cached_property
     def listable(self) -> bool:
         """Whether all objects can be gone through one by one."""
         return (
@@ -254,9 +259,16 @@ class Extension:
 
     def everything(self) -> Drawn:
         """Every image once."""
-        found = join([_nothing(), *(drawn for drawn, _ in self.listed())])
-        first = {image.tobytes(): i for i, image in reversed(list(enumerate(self.images(found))))}
-        return found.take(np.array(sorted(first.values()), np.int64))
+        found, seen = [_nothing()], set[bytes]()
+        for drawn, read in self.listed():
+            first = read == 1
+            several = np.flatnonzero(~first)
+            for i, image in zip(several, self.images(drawn.take(several))):
+                text = blake2b(image.tobytes(), digest_size=16).digest()
+                first[i] = text not in seen
+                seen.add(text)
+            found.append(drawn.take(first))
+        return join(found)
 
     def count(self, key: Key, most: int = MOST_LISTED) -> Count:
         """How many images there are: exactly, or estimated from proposals where there are more of these than `most`."""

@@ -5,6 +5,7 @@ every choice that keeps the distances is equally likely. Choices in which two po
 inequality, are thrown away afterwards: what remains is uniform over what fits.
 """
 
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import product
 from typing import NamedTuple
@@ -15,6 +16,8 @@ from recombine.benchmarks.concept_world.plan import Plan
 
 WIDEST = 300_000
 """Entries of the largest table that an elimination may build."""
+TOGETHER = 50_000
+"""Objects that are listed at a time."""
 MOST_COLORINGS = 200_000
 """Colourings that are listed; where there are more, colours are drawn one by one."""
 
@@ -34,6 +37,14 @@ class _Message(NamedTuple):
     table: np.ndarray  # float64, one axis per slider
 
 
+class _Step(NamedTuple):
+    """An eliminated slider: how often each of its values can be completed, given the sliders around it."""
+
+    slider: int
+    around: tuple[int, ...]
+    table: np.ndarray  # float64, one axis per slider around, then its own
+
+
 class Placer:
     """Draws from one plan."""
 
@@ -43,24 +54,21 @@ class Placer:
     # Sliders.
 
     @cached_property
-    def _elimination(self) -> tuple[float, list[tuple[int, tuple[int, ...], np.ndarray]]]:
-        """How many choices of slider values there are, and for each eliminated slider its table given later ones."""
-        plan = self.plan
-        messages = [self._distance(row) for row in plan.apart]
-        left, steps, total = set(range(plan.sliders)), [], 1.0
+    def _elimination(self) -> list[_Step] | None:
+        """The sliders in the order of their elimination; None where a table would be too wide."""
+        messages, left, steps = [self._distance(row) for row in self.plan.apart], set(range(self.plan.sliders)), []
         while left:
             slider = min(left, key=lambda s: (len(_neighbours(s, messages)), s))
             left.remove(slider)
             around = tuple(sorted(_neighbours(slider, messages)))
+            if np.prod([float(self._width(s)) for s in (*around, slider)]) > WIDEST:
+                return None
             table = self._joined(slider, around, [m for m in messages if slider in m.sliders])
             messages = [m for m in messages if slider not in m.sliders]
-            steps.append((slider, around, table))
-            summed = table.sum(axis=-1)
+            steps.append(_Step(slider, around, table))
             if around:
-                messages.append(_Message(around, summed))
-            else:
-                total *= float(summed)
-        return total, steps
+                messages.append(_Message(around, table.sum(axis=-1)))
+        return steps
 
     def _width(self, slider: int) -> int:
         return int(self.plan.high[slider]) - int(self.plan.low[slider]) + 1
@@ -75,10 +83,7 @@ class Placer:
     def _joined(self, slider: int, around: tuple[int, ...], messages: list[_Message]) -> np.ndarray:
         """The product of messages, the slider's own axis last."""
         axes = (*around, slider)
-        shape = tuple(map(self._width, axes))
-        if np.prod([float(width) for width in shape]) > WIDEST:
-            raise MemoryError
-        table = np.ones(shape)
+        table = np.ones(tuple(map(self._width, axes)))
         for message in messages:
             order = sorted(message.sliders, key=axes.index)
             moved = np.transpose(message.table, [message.sliders.index(s) for s in order])
@@ -88,19 +93,16 @@ class Placer:
     @cached_property
     def positions(self) -> float:
         """How many choices of slider values are proposed; exactly those that keep the distances where that is easy."""
-        try:
-            return self._elimination[0]
-        except MemoryError:
+        if self._elimination is None:
             return float(np.prod([float(self._width(s)) for s in range(self.plan.sliders)]))
+        return float(np.prod([step.table.sum() for step in self._elimination if not step.around]))
 
     def _draw_sliders(self, n: int, rng: np.random.Generator) -> np.ndarray:
         plan = self.plan
-        values = np.zeros((n, plan.sliders), np.int64)
-        try:
-            steps = self._elimination[1]
-        except MemoryError:
+        if self._elimination is None:
             return rng.integers(plan.low.astype(np.int64), plan.high.astype(np.int64) + 1, (n, plan.sliders))
-        for slider, around, table in reversed(steps):
+        values = np.zeros((n, plan.sliders), np.int64)
+        for slider, around, table in reversed(self._elimination):
             if self._width(slider) == 1:
                 continue
             if not around and (table == 1).all():
@@ -161,39 +163,38 @@ class Placer:
         good = np.ones(len(sliders), bool)
         for a, b, c in self.plan.unequal:
             good &= sliders[:, a] - sliders[:, b] != c
-        if self._elimination_failed:
+        if self._elimination is None:
             for a, b, c in self.plan.apart:
                 good &= sliders[:, a] - sliders[:, b] <= c
         return good
 
-    @cached_property
-    def _elimination_failed(self) -> bool:
-        try:
-            return not self._elimination
-        except MemoryError:
-            return True
-
-    def everything(self) -> Placed:
-        """All objects of the plan. Ask only where `proposals` is small."""
+    def everything(self) -> Iterator[Placed]:
+        """All objects of the plan, some at a time. Ask only where `proposals` is small."""
         assert self.colorings is not None
-        ranges = [range(int(low), int(high) + 1) for low, high in zip(self.plan.low, self.plan.high)]
-        sliders = self._listed(ranges)
-        each = np.repeat(np.arange(len(sliders)), len(self.colorings))
-        placed = self._place(sliders[each], np.tile(self.colorings, (len(sliders), 1)))
-        return Placed(*(part[fits_grid(placed)] for part in placed))
+        sliders = self._all_sliders()
+        together = max(1, TOGETHER // max(1, len(self.colorings)))
+        for at in range(0, len(sliders), together):
+            some = sliders[at : at + together]
+            each = np.repeat(np.arange(len(some)), len(self.colorings))
+            placed = self._place(some[each], np.tile(self.colorings, (len(some), 1)))
+            yield Placed(*(part[fits_grid(placed)] for part in placed))
 
-    def _listed(self, ranges: list[range]) -> np.ndarray:
-        """All slider values that keep all conditions, found slider by slider."""
-        found = np.zeros((1, 0), np.int64)
-        rows = [*((*row, "apart") for row in self.plan.apart), *((*row, "unequal") for row in self.plan.unequal)]
-        for s, values in enumerate(ranges):
-            found = np.hstack([np.repeat(found, len(values), axis=0), np.tile(np.array(values), len(found))[:, None]])
-            for a, b, c, kind in rows:
-                if max(a, b) == s:
-                    step = found[:, a] - found[:, b]
-                    found = found[step <= c if kind == "apart" else step != c]
-                    # Distances first known at this slider cut the list before it grows further.
-        return found
+    def _all_sliders(self) -> np.ndarray:
+        """All slider values that keep all conditions; as elimination goes back, no list is longer than the last."""
+        widths = list(map(self._width, range(self.plan.sliders)))
+        if self._elimination is None:
+            values = np.indices(widths).reshape(len(widths), -1).T
+        else:
+            values = np.zeros((1, len(widths)), np.int64)
+            for slider, around, table in reversed(self._elimination):
+                possible = np.broadcast_to(
+                    (table > 0)[tuple(values[:, s] for s in around)], (len(values), widths[slider])
+                )
+                row, value = np.nonzero(possible)
+                values = values[row]
+                values[:, slider] = value
+        sliders = values + self.plan.low
+        return sliders[self._fits(sliders)]
 
 
 def _neighbours(slider: int, messages: list[_Message]) -> set[int]:

@@ -15,8 +15,10 @@ import numpy as np
 from recombine.benchmarks.concept_world.constraints import Contradiction, Tree, x_of, y_of
 from recombine.benchmarks.concept_world.definition import Library
 from recombine.benchmarks.concept_world.derivation import Call, derivation, only_colors
+from recombine.benchmarks.concept_world.fewest import Fewest
 from recombine.benchmarks.concept_world.formula import call, var
 from recombine.benchmarks.concept_world.ground import Ground, free, outer_variables
+from recombine.benchmarks.concept_world.place import Placer
 from recombine.benchmarks.concept_world.plan import Plan, Structure, make_plan
 from recombine.benchmarks.concept_world.sketch import EMPTY, OPEN, SPOT, UNKNOWN, Env, Sketch, TooMany
 from recombine.language.expr import Expr
@@ -60,9 +62,9 @@ class Pick(NamedTuple):
 class Draft(Sketch):
     """A sketch with what is still to do."""
 
-    def __init__(self, library: Library, limits: Limits) -> None:
+    def __init__(self, library: Library, limits: Limits, fewest: Fewest) -> None:
         super().__init__(library)
-        self.limits, self.root = limits, -1
+        self.limits, self.fewest, self.root = limits, fewest, -1
         self.calls: list[Call] = []
         self.agenda: list[Goal] = []
         self.waiting: list[Goal] = []
@@ -156,10 +158,9 @@ class Draft(Sketch):
 
     def _check_places(self) -> None:
         """Two points of the whole object never share a cell, and there are not too many."""
-        inside = self._points_inside()
-        if self.limits.points is not None and len(inside) > self.limits.points:
+        if self.limits.points is not None and self._least() > self.limits.points:
             raise Contradiction
-        placed = [self.point(thing) for thing in inside if self.objects[thing] != SPOT]
+        placed = self._points_inside()
         if len(placed) > 1:
             known = self.constraints.known
             together = np.ones((len(placed), len(placed)), bool)
@@ -175,11 +176,36 @@ class Draft(Sketch):
         found, todo = [], [self.root]
         while todo:
             thing = self.see(todo.pop())
-            if self.objects[thing][0] in ("p", "!"):
-                found.append(thing)
+            if self.objects[thing][0] == "p":
+                found.append(self.point(thing))
             elif self.objects[thing][0] == ":":
                 todo += self.objects[thing][1:]
         return found
+
+    def _least(self) -> int:
+        """The fewest points that the whole object will have."""
+        needed, described = dict[int, int](), set[int]()
+        for goal in self.choices:
+            if goal.formula.head.family == "or":
+                things = {name: self.see(goal.env[name]) for name in free(goal.formula) if name in goal.env}
+                for thing in things.values():
+                    described |= self.inside(thing)
+                for name, least in (self.fewest.bounds(goal.formula) or {}).items():
+                    if name in things:
+                        needed[things[name]] = max(needed.get(things[name], 0), least)
+        return self._least_of(self.root, needed, described)
+
+    def _least_of(self, thing: int, needed: Mapping[int, int], described: set[int]) -> int:
+        thing, vectors = self.see(thing), list[int]()
+        while self.objects[thing][0] == ":":
+            vectors.append(thing)
+            thing = self.see(self.objects[thing][2])
+        point = self.objects[thing][0] in ("p", "!") or (self.objects[thing] == UNKNOWN and thing not in described)
+        least = max(int(point), needed.get(thing, 0))
+        for vector in reversed(vectors):
+            items = self._least_of(self.objects[vector][1], needed, described)
+            least = max(least + items, needed.get(vector, 0))
+        return least
 
     def _forced(self) -> bool:
         """Simplify what is open, and take options that are the only ones left."""
@@ -302,7 +328,9 @@ class Draft(Sketch):
 
 def start(library: Library, name: str, limits: Limits) -> Draft:
     """A draft of an object of the concept; a concept of several parameters is about the vector of them."""
-    draft, parameters = Draft(library, limits), library.definitions[name].parameters
+    if name not in library.definitions:
+        raise UserError(f"there is no concept '{name}'; the library has {', '.join(sorted(library.definitions))}")
+    draft, parameters = Draft(library, limits, Fewest(library, name)), library.definitions[name].parameters
     things = [draft.new() for _ in parameters]
     draft.root = things[0] if len(things) == 1 else draft.vector(things, draft.new(EMPTY))
     draft.agenda.append(Goal(call(name, *map(var, parameters)), dict(zip(parameters, things)), -1, ()))
@@ -329,7 +357,9 @@ class Search:
                     draft.take(option)
                 options = self._go_on(draft)
                 if options is None:
-                    yield draft.finish()
+                    plan = draft.finish()
+                    if Placer(plan).colors:  # clauses between colours may still exclude one another
+                        yield plan
                     continue
                 if self.rng is not None:
                     options = [options[i] for i in self.rng.permutation(len(options))]

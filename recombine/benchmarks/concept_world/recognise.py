@@ -36,10 +36,12 @@ class Recogniser:
         sizes = (images != 0).reshape(len(images), -1).sum(axis=1)
         for size in np.unique(sizes):
             chosen = np.flatnonzero(sizes == size)
+            complete = False
             if self._planned(name, int(size)):
-                found[chosen] = self.extension(name, int(size)).ways(images[chosen], 1) > 0
-            else:
-                found[chosen] = [isinstance(self._prover.prove(name, images[i]), Proof) for i in chosen]
+                extension = self.extension(name, int(size))
+                found[chosen], complete = extension.ways(images[chosen], 1) > 0, not extension.cut
+            for i in [] if complete else chosen[~found[chosen]]:
+                found[i] = isinstance(self._prover.prove(name, images[i]), Proof)
         return found
 
     def _planned(self, name: str, points: int) -> bool:

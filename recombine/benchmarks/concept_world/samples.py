@@ -109,17 +109,17 @@ def need_room(n: int, where: str = "") -> None:
 
 
 def batches(extension: Extension, n: int, key: Key) -> Iterator[Drawn]:
-    """Images in random order: all of a small extension, or draws from a large one."""
-    if extension.listable and extension.proposals <= LISTED * n:
+    """Images in random order: all of a small extension, or draws from a large one, and then all if that can be."""
+    if not extension.listable or extension.proposals > LISTED * n:
+        for i in range(LISTED if extension.listable else ROUNDS):
+            yield extension.draw(n, key / i)
+    if extension.listable:
         listed = extension.everything()
         if not listed.size:
             raise extension.misfit()
         order = key.rng().permutation(listed.size)
         for at in range(0, listed.size, n):
             yield listed.take(order[at : at + n])
-        return
-    for i in range(ROUNDS):
-        yield extension.draw(n, key / i)
 
 
 def unseen(images: np.ndarray, taken: set[bytes]) -> np.ndarray:

@@ -74,5 +74,6 @@ def mutated(images: np.ndarray, colors: int, key: Key) -> np.ndarray:
         others = [code for code in range(colors + 1) if code != image[row, column]]
         if len(y) == 1 and image[row, column]:
             others.remove(0)
-        image[row, column] = rng.choice(others)
+        if others:  # a lone point cannot be recoloured where there is one colour
+            image[row, column] = rng.choice(others)
     return found
