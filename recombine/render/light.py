@@ -170,9 +170,9 @@ def gloss(
 ) -> None:
     """Turn the light that reaches points into what their gloss and their mirror throw toward the eye.
 
-    Both are brightest where the normal lies halfway between lamp and eye. `lobe` is the share of the gloss and
-    its widths
-    along and across brushes that run in rings about the upright `axis`; `mirror` is that of the mirror, and its width.
+    Both are brightest where the normal lies halfway between lamp and eye. `lobe` is the share of the gloss and its
+    widths along and across brushes that run in rings about the upright `axis`; `mirror` is that of the mirror, and its
+    width.
     """
     place, eye, axis = single(place_of(lamps, lamp)), single(eye), single(axis)
     share, along, across = single((lobe[0] / (lobe[1] * lobe[2]), 1 / (lobe[1] * lobe[1]), 1 / (lobe[2] * lobe[2])))

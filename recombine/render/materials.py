@@ -2,8 +2,7 @@
 
 A surface throws light back in three ways: evenly (`diffuse`), as a mirror does (`mirror`), and around the direction of
 a mirror (`gloss`). The gloss of a brushed metal is narrow along the brushes and wide across them; they run in rings
-about
-the upright axis of the object. Shares and widths were fitted to real images of CLEVR.
+about the upright axis of the object. Shares and widths were fitted to real images of CLEVR.
 
 Colours are CLEVR's, and as in CLEVR their numbers are shares of light, not of the screen's brightness.
 """

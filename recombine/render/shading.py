@@ -39,11 +39,11 @@ HAZE = 0.8
 CHUNK = 512
 """How many points are shaded at once."""
 
-PX, PY, PZ, NX, NY, NZ, LIGHT, DULL, SHINY, GLOW, IMAGE, BOUNCE = *range(8), 10, 13, 16, 19
-WORK = BOUNCE + 1
-"""The lines of the work space: points, normals, the light of a lamp, three channels each of what is thrown back evenly,
-what is thrown back by the gloss, the glow of the floor and what a mirror shows, and how much the gloss sees of the
-floor.
+PX, PY, PZ, NX, NY, NZ, LIGHT, DULL, SHINY, GLOW, IMAGE, BELOW, BOUNCE, KEEP = *range(8), 10, 13, 16, 19, 20, 21
+WORK = KEEP + 1
+"""The lines of the work space: points, normals, the light of a lamp; three channels each of what is thrown back evenly,
+what is thrown back by the gloss, the glow of the floor and what a mirror shows; how much of that glow the surface and
+its gloss throw back, and the share of its colour that a texture keeps.
 """
 
 

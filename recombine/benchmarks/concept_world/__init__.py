@@ -8,7 +8,7 @@ import numpy as np
 from recombine.benchmarks import Benchmark
 from recombine.benchmarks.concept_world.classes import extension_of
 from recombine.benchmarks.concept_world.definition import Experiment, Line
-from recombine.benchmarks.concept_world.derivation import symbols
+from recombine.benchmarks.concept_world.derivation import outline, read_outline, symbols
 from recombine.benchmarks.concept_world.reader import load_library
 from recombine.benchmarks.concept_world.recognise import Recogniser
 from recombine.benchmarks.concept_world.search import Proof, prove
@@ -104,7 +104,7 @@ BENCHMARK = Benchmark(
     concepts=_draw,
     meaning=Meaning,
     reference=lambda scenes, scene: Meaning(scenes[scene : scene + 1]),
-    spellings={},
+    spellings={"outline": (outline, read_outline)},
     splits={name: _split(experiment) for name, experiment in LIBRARY.experiments.items()},
     execute=_values,
     execute_plainly=_value,

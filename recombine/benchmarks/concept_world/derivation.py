@@ -38,6 +38,35 @@ def _symbol(name: str, children: int) -> Symbol:
     return Symbol("by", (name, str(children)), ("proof",) * children, "proof")
 
 
+def outline(term: Expr) -> str:
+    """A derivation as an outline: a name on each line, what it called below and further in.
+
+    >>> pair = Expr(_symbol("pair", 2), (Expr(_symbol("key", 0)), Expr(_symbol("lock", 0))))
+    >>> print(outline(pair))
+    pair
+      key
+      lock
+    >>> read_outline(outline(pair)) is pair
+    True
+    """
+    below = [line for child in term.args for line in outline(child).splitlines()]
+    return "\n".join([term.head.index[0], *("  " + line for line in below)])
+
+
+def read_outline(text: str) -> Expr:
+    """The derivation that an outline says."""
+    lines = [(len(line) - len(line.lstrip()), line.strip()) for line in text.splitlines()]
+
+    def read(i: int) -> tuple[Expr, int]:
+        (margin, name), i, children = lines[i], i + 1, []
+        while i < len(lines) and lines[i][0] > margin:
+            child, i = read(i)
+            children.append(child)
+        return Expr(_symbol(name, len(children)), tuple(children)), i
+
+    return read(0)[0]
+
+
 def symbols(library: Library) -> list[Symbol]:
     """All symbols of derivations: every definition with every number of calls that its alternatives make."""
     return [
