@@ -24,7 +24,7 @@ from recombine.render.grid import codes
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 
-MOST_PLANS = 4_000
+MOST_PLANS = 1_000
 """Plans that are listed; a concept with more is drawn choice by choice."""
 MOST_LISTED = 2_000_000
 """Proposals that are gone through one by one to count exactly."""
@@ -32,7 +32,11 @@ CHUNK = 50_000
 PATIENCE = 2_000_000
 """Proposals that may fail before a draw gives up."""
 SAMPLE = 40_000
-"""Proposals that an estimate of a count rests on."""
+"""Proposals that an estimate of a count rests on, if they are quickly read."""
+PILOT = 400
+"""Proposals that tell how quickly."""
+READINGS = 100_000
+"""Ways to read them that an estimate goes through, about."""
 
 
 class Drawn(NamedTuple):
@@ -136,8 +140,8 @@ class Extension:
 
     @cached_property
     def proposals(self) -> float:
-        """How many proposals there are; at least as many as images."""
-        return sum(placer.proposals for placer in self.placers)
+        """How many different proposals there are; at least as many as images."""
+        return sum(placer.different for placer in self.placers)
 
     def need_plans(self) -> None:
         """Say why where the concept has no objects."""
@@ -160,7 +164,7 @@ class Extension:
         return codes(drawn.x, drawn.y, drawn.color, self.library.grid.width, self.library.grid.height)
 
     def ways(self, images: np.ndarray, enough: np.ndarray | int = 1 << 40) -> np.ndarray:
-        """In how many ways each image satisfies the concept, int64[n]; counting stops at `enough`."""
+        """In how many ways each image satisfies the concept, twins in one order, int64[n]; stops at `enough`."""
         try:
             return ways(self.patterns, images, enough)
         except OverflowError:
@@ -197,7 +201,7 @@ class Extension:
 
     def _proposed(self, n: int, rng: np.random.Generator) -> Drawn:
         """The objects among n proposals, in the order in which they were proposed."""
-        shares = np.array([placer.proposals for placer in self.placers]) / self.proposals
+        shares = np.array([placer.different for placer in self.placers]) / self.proposals
         which = rng.choice(len(shares), n, p=shares)
         parts, slots = [_nothing()], [np.zeros(0, np.int64)]
         for i in np.unique(which):
@@ -238,7 +242,7 @@ class Extension:
         for plan in self._search(rng).plans():
             placer = Placer(plan)
             if self.where(plan.derivation):
-                placed, good = placer.propose(1_000, rng)
+                placed, good = placer.attempt(1_000, rng)
                 if good.any():
                     return _drawn(placed, good, -1).take(slice(1))
         raise UserError(f"'{self.name}': no object was found; make the concept narrower")
@@ -253,9 +257,9 @@ class Extension:
     @cached_property
     def listable(self) -> bool:
         """Whether all objects can be gone through one by one."""
-        return (
-            not self.too_many and self.proposals <= MOST_LISTED and all(p.colorings is not None for p in self.placers)
-        )
+        if self.too_many or any(placer.colorings is None for placer in self.placers):
+            return False
+        return sum(placer.proposals for placer in self.placers) <= MOST_LISTED
 
     def everything(self) -> Drawn:
         """Every image once."""
@@ -277,11 +281,13 @@ class Extension:
         if self.listable and self.proposals <= most:
             images = sum(float((1 / read).sum()) for _, read in self.listed())
             return Count(round(images), round(images), round(images))
-        rng, weight = key.rng(), np.zeros(SAMPLE)
-        drawn = self._proposed(SAMPLE, rng)
+        rng = key.rng()
+        pilot = self.ways(self.images(self._proposed(PILOT, rng)))
+        tried = int(np.clip(READINGS * PILOT / max(1, pilot.sum()), PILOT, SAMPLE))
+        drawn, weight = self._proposed(tried, rng), np.zeros(tried)
         weight[: drawn.size] = 1 / self.ways(self.images(drawn))
-        # Where all proposals weigh the same, up to 3 in SAMPLE could still differ: an estimate is never exact.
-        middle, spread = weight.mean(), max(1.96 * weight.std() / np.sqrt(SAMPLE), 3 / SAMPLE)
+        # Where all proposals weigh the same, up to 3 of those tried could still differ: an estimate is never exact.
+        middle, spread = weight.mean(), max(1.96 * weight.std() / np.sqrt(tried), 3 / tried)
         bounds = (middle, max(0.0, middle - spread), min(1.0, middle + spread))
         return Count(*(float(self.proposals * part) for part in bounds))
 

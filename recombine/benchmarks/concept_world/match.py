@@ -1,6 +1,6 @@
-"""Matching: in how many ways the coloured points of an image are an object of a plan.
+"""Matching: in how many ways the coloured points of an image are an object of a plan, twins in one order only.
 
-Points that share both sliders stand rigidly together: they are a *piece*. Where the whole image must be explained, the
+Each piece is put as a whole. Where the whole image must be explained, the
 first point in reading order that is not yet explained is the first point of some piece, so each step tries the pieces
 at one cell. Where an object may stand among other points, each step tries one piece at all points.
 """
@@ -12,6 +12,7 @@ import numba
 import numpy as np
 
 from recombine.benchmarks.concept_world.plan import Plan
+from recombine.benchmarks.concept_world.twins import group_of, pieces_of
 
 MOST = 20_000_000
 """Pieces that are tried for one image and plan before the matcher gives up."""
@@ -34,15 +35,13 @@ class Pattern(NamedTuple):
     shown: np.ndarray  # int64: of each piece, one point of each colour class
     palette: np.ndarray
     clauses: np.ndarray  # int64[alternatives, 4]: clause, kind, class, class or set
+    twins: np.ndarray  # int64[pieces]: pieces of one number are read in one order; -1 for none
 
 
 def pattern(plan: Plan) -> Pattern:
     """The plan, ready to be matched."""
-    pieces: dict[tuple[int, int], list[int]] = {}
-    for point, (x, y) in enumerate(plan.slider.tolist()):
-        pieces.setdefault((x, y), []).append(point)
-    sorted_pieces = sorted(pieces.items(), key=lambda piece: -len(piece[1]))
-    inside = [sorted(points, key=lambda p: tuple(plan.offset[p][::-1])) for _, points in sorted_pieces]
+    pieces = pieces_of(plan)
+    inside = [piece.points for piece in pieces]
     order = np.array([point for points in inside for point in points], np.int64)
     shown = [
         list({int(plan.color[p]): i for i, p in reversed(list(enumerate(order))) if p in points}.values())
@@ -52,7 +51,7 @@ def pattern(plan: Plan) -> Pattern:
     return Pattern(
         order,
         np.cumsum([0, *map(len, inside)]).astype(np.int64),
-        np.array([sliders for sliders, _ in sorted_pieces], np.int64).reshape(-1, 2),
+        np.array([piece.sliders for piece in pieces], np.int64).reshape(-1, 2),
         plan.offset[order].astype(np.int64).reshape(-1, 2),
         plan.low.astype(np.int64),
         plan.high.astype(np.int64),
@@ -63,6 +62,7 @@ def pattern(plan: Plan) -> Pattern:
         np.array([i for some in shown for i in some], np.int64),
         plan.palette.astype(np.int64),
         np.array(rows, np.int64).reshape(-1, 4),
+        group_of(plan),
     )
 
 
@@ -133,7 +133,7 @@ def first_way(one: Pattern, image: np.ndarray) -> np.ndarray | None:
 def _match_all(  # type: ignore[no-untyped-def]
     chosen, xs, ys, colors, begin, h, w,
     start, slider, offset, low, high, apart, unequal, color_class, shown_start, shown, palette, clauses,
-    cover, most, budget,
+    twins, cover, most, budget,
 ):  # fmt: skip
     """The number of ways for each chosen image (-1 where the budget ran out), and the first way for the last."""
     counts, first = np.zeros(len(chosen), np.int64), np.full(len(color_class), -1, np.int64)
@@ -145,7 +145,7 @@ def _match_all(  # type: ignore[no-untyped-def]
             cells[y[p], x[p]] = p
         counts[i] = _match(
             cells, x, y, color, start, slider, offset, low, high, apart, unequal, color_class, shown_start, shown,
-            palette, clauses, cover, most[i], budget, first,
+            palette, clauses, twins, cover, most[i], budget, first,
         )  # fmt: skip
         for p in range(b - a):
             cells[y[p], x[p]] = -1
@@ -155,7 +155,7 @@ def _match_all(  # type: ignore[no-untyped-def]
 @numba.njit(cache=True)
 def _match(  # type: ignore[no-untyped-def]
     cells, x, y, color, start, slider, offset, low, high, apart, unequal, color_class, shown_start, shown,
-    palette, clauses, cover, most, budget, first,
+    palette, clauses, twins, cover, most, budget, first,
 ):  # fmt: skip
     """Depth first over pieces."""
     pieces, n, size = len(slider), len(x), len(color_class)
@@ -217,7 +217,7 @@ def _match(  # type: ignore[no-untyped-def]
             g = here[depth] if mine < 0 else mine
             p = anchor if mine < 0 else fitting[mine, 1 + here[depth]]
             here[depth] += 1
-            if taken[g] or used[p] or not fits[g, p]:
+            if taken[g] or used[p] or not fits[g, p] or not _in_order(g, p, twins, taken, at, start):
                 continue
             tried += 1
             if tried > budget:
@@ -233,6 +233,17 @@ def _match(  # type: ignore[no-untyped-def]
         depth += 1 if placed else -1
         fresh = placed
     return count
+
+
+@numba.njit(cache=True, inline="always")
+def _in_order(g, p, twins, taken, at, start):  # type: ignore[no-untyped-def]
+    """Whether a piece at a point comes after its earlier twins and before its later ones in reading order."""
+    if twins[g] < 0:
+        return True
+    for other in range(len(twins)):
+        if taken[other] and twins[other] == twins[g] and (other < g) != (at[start[other]] < p):
+            return False
+    return True
 
 
 @numba.njit(cache=True, inline="always")

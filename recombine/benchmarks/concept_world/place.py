@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recombine.benchmarks.concept_world.plan import Plan
+from recombine.benchmarks.concept_world.twins import Piece, in_order, orders, twins
 
 WIDEST = 300_000
 """Entries of the largest table that an elimination may build."""
@@ -113,6 +114,26 @@ class Placer:
             values[:, slider] = (sums <= (rng.random(n) * sums[:, -1])[:, None]).sum(axis=1)
         return values + plan.low
 
+    def _draw_one_by_one(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Slider values that keep the distances, each uniform given those before it; so not uniform as a whole."""
+        bound, values = self._closed(), np.zeros((n, 1 + self.plan.sliders), np.int64)  # slider 0 is always 0
+        for slider in range(1, 1 + self.plan.sliders):
+            high = (values[:, :slider] + bound[slider, :slider]).min(axis=1)
+            low = (values[:, :slider] - bound[:slider, slider]).max(axis=1)
+            values[:, slider] = rng.integers(low, high + 1)
+        return values[:, 1:]
+
+    def _closed(self) -> np.ndarray:
+        """What is the most that slider a can exceed slider b by, as all conditions together tell."""
+        plan, size = self.plan, 1 + self.plan.sliders
+        bound = np.full((size, size), 1 << 20, np.int64)
+        bound[1:, 0], bound[0, 1:] = plan.high, -plan.low.astype(np.int64)
+        bound[plan.apart[:, 0] + 1, plan.apart[:, 1] + 1] = plan.apart[:, 2]
+        np.fill_diagonal(bound, 0)
+        for through in range(size):
+            np.minimum(bound, bound[:, through, None] + bound[through], out=bound)
+        return bound
+
     # Colours.
 
     @cached_property
@@ -145,9 +166,25 @@ class Placer:
         """How many different proposals there are; each is equally likely."""
         return self.positions * self.colors
 
+    @cached_property
+    def _twins(self) -> list[list[Piece]]:
+        return twins(self.plan)
+
+    @property
+    def different(self) -> float:
+        """How many proposals there are when twins that change places make no difference."""
+        return self.proposals / orders(self._twins)
+
     def propose(self, n: int, rng: np.random.Generator) -> tuple[Placed, np.ndarray]:
         """n proposals, and which of them are objects of the plan."""
-        sliders, classes = self._draw_sliders(n, rng), self._draw_colors(n, rng)
+        return self._checked(self._draw_sliders(n, rng), self._draw_colors(n, rng))
+
+    def attempt(self, n: int, rng: np.random.Generator) -> tuple[Placed, np.ndarray]:
+        """As `propose`, but sooner successful where distances are many, and not always uniform."""
+        draw = self._draw_sliders if self._elimination is not None else self._draw_one_by_one
+        return self._checked(draw(n, rng), self._draw_colors(n, rng))
+
+    def _checked(self, sliders: np.ndarray, classes: np.ndarray) -> tuple[Placed, np.ndarray]:
         placed = self._place(sliders, classes)
         good = self._fits(sliders) & fits_grid(placed)
         if self.colorings is None:
@@ -169,7 +206,7 @@ class Placer:
         return good
 
     def everything(self) -> Iterator[Placed]:
-        """All objects of the plan, some at a time. Ask only where `proposals` is small."""
+        """All objects of the plan with twins in one order, some at a time. Ask only where `proposals` is small."""
         assert self.colorings is not None
         sliders = self._all_sliders()
         together = max(1, TOGETHER // max(1, len(self.colorings)))
@@ -177,7 +214,8 @@ class Placer:
             some = sliders[at : at + together]
             each = np.repeat(np.arange(len(some)), len(self.colorings))
             placed = self._place(some[each], np.tile(self.colorings, (len(some), 1)))
-            yield Placed(*(part[fits_grid(placed)] for part in placed))
+            good = fits_grid(placed) & in_order(self._twins, placed.x, placed.y)
+            yield Placed(*(part[good] for part in placed))
 
     def _all_sliders(self) -> np.ndarray:
         """All slider values that keep all conditions; as elimination goes back, no list is longer than the last."""
