@@ -17,7 +17,7 @@ from recombine.benchmarks.concept_world.definition import Library
 from recombine.benchmarks.concept_world.match import Pattern, pattern, ways
 from recombine.benchmarks.concept_world.place import Placed, Placer
 from recombine.benchmarks.concept_world.plan import Plan
-from recombine.benchmarks.concept_world.planner import DEPTH, Limits, Search
+from recombine.benchmarks.concept_world.planner import DEPTH, STEPS, Limits, Search
 from recombine.benchmarks.concept_world.sketch import TooMany
 from recombine.language.query import Where, anything
 from recombine.render.grid import codes
@@ -25,7 +25,7 @@ from recombine.store.errors import UserError
 from recombine.store.key import Key
 
 MOST_PLANS = 1_000
-"""Plans that are listed; a concept with more is drawn choice by choice."""
+"""Plans that are listed where nothing else is said; a concept with more is drawn choice by choice."""
 MOST_LISTED = 2_000_000
 """Proposals that are gone through one by one to count exactly."""
 CHUNK = 50_000
@@ -90,6 +90,10 @@ class Extension:
     otherwise: int = DEPTH
     points: int | None = None
     """Only images of so many points."""
+    most: int | None = None
+    """Plans that are listed; MOST_PLANS if nothing is said."""
+    steps: int = STEPS
+    """Options that are tried to find them."""
 
     # Plans.
 
@@ -101,7 +105,7 @@ class Extension:
             for plan in search.plans():
                 if self.where(plan.derivation):
                     found.setdefault(plan.shape, plan)
-                if len(found) > MOST_PLANS:
+                if len(found) > (self.most or MOST_PLANS):
                     return (), True, search.cut
         except TooMany:
             if not found:
@@ -111,7 +115,7 @@ class Extension:
 
     @property
     def limits(self) -> Limits:
-        return Limits(self.depth, self.otherwise, self.points)
+        return Limits(self.depth, self.otherwise, self.points, self.steps)
 
     def _search(self, rng: np.random.Generator | None = None) -> Search:
         return Search(self.library, self.name, self.limits, rng)

@@ -168,17 +168,18 @@ def _match(  # type: ignore[no-untyped-def]
     at, here = np.full(size, -1, np.int64), np.zeros(pieces + 1, np.int64)
     piece_at, count, depth, tried = np.full(pieces, -1, np.int64), 0, 0, 0
     fitting, fits = _fits(cells, x, y, color, start, offset, color_class, palette)
+    if cover and not _all_covered(cells, x, y, start, offset, fits):
+        return 0
     # What is tried at a depth: all fitting points for one piece, or (-1) all pieces for the first point in reading
     # order, which must be the first point of its piece where everything is explained.
     piece_tried, fresh = np.full(pieces + 1, -1, np.int64), True
     while depth >= 0:
         if depth == pieces:
-            if _clauses_hold(clauses, paint):
-                if count == 0:
-                    first[:] = at
-                count += 1
-                if count >= most:
-                    return count
+            if count == 0:
+                first[:] = at
+            count += 1
+            if count >= most:
+                return count
             depth -= 1
             fresh = False
             continue
@@ -225,7 +226,7 @@ def _match(  # type: ignore[no-untyped-def]
             placed = _put(
                 g, p, depth, cells, x, y, color, start, slider, offset, low, high, apart, unequal, color_class,
                 at, used, value, set_by, paint, painted_by,
-            )  # fmt: skip
+            ) and _clauses_may_hold(clauses, paint, painted_by)  # fmt: skip
             if placed:
                 taken[g], piece_at[depth] = True, g
             else:
@@ -304,6 +305,19 @@ def _fits(cells, x, y, color, start, offset, color_class, palette):  # type: ign
     return fitting, fits
 
 
+@numba.njit(cache=True)
+def _all_covered(cells, x, y, start, offset, fits):  # type: ignore[no-untyped-def]
+    """Whether some piece can stand on every point."""
+    covered = np.zeros(len(x), np.bool_)
+    for g in range(len(start) - 1):
+        for p in range(len(x)):
+            if fits[g, p]:
+                for i in range(start[g], start[g + 1]):
+                    dx, dy = offset[i, 0] - offset[start[g], 0], offset[i, 1] - offset[start[g], 1]
+                    covered[cells[y[p] + dy, x[p] + dx]] = True
+    return covered.all()
+
+
 @numba.njit(cache=True, inline="always")
 def _put(  # type: ignore[no-untyped-def]
     g, p, depth, cells, x, y, color, start, slider, offset, low, high, apart, unequal, color_class,
@@ -361,16 +375,19 @@ def _distances_hold(value, set_by, apart, unequal):  # type: ignore[no-untyped-d
 
 
 @numba.njit(cache=True)
-def _clauses_hold(clauses, paint):  # type: ignore[no-untyped-def]
+def _clauses_may_hold(clauses, paint, painted_by):  # type: ignore[no-untyped-def]
+    """Whether no clause is broken, as far as colours are known."""
     i = 0
     while i < len(clauses):
         clause, holds = clauses[i, 0], False
         while i < len(clauses) and clauses[i, 0] == clause:
-            a, b = clauses[i, 2], clauses[i, 3]
-            if clauses[i, 1] == 0:
+            kind, a, b = clauses[i, 1], clauses[i, 2], clauses[i, 3]
+            if painted_by[a] < 0 or (kind != 0 and painted_by[b] < 0):
+                holds = True
+            elif kind == 0:
                 holds |= (b >> paint[a]) & 1 == 1
             else:
-                holds |= (paint[a] == paint[b]) == (clauses[i, 1] == 1)
+                holds |= (paint[a] == paint[b]) == (kind == 1)
             i += 1
         if not holds:
             return False

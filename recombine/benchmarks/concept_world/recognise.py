@@ -13,6 +13,10 @@ from recombine.benchmarks.concept_world.plan import Structure
 from recombine.benchmarks.concept_world.search import Failure, Proof, Prover
 from recombine.benchmarks.concept_world.sketch import TooMany
 
+MOST, STEPS = 200, 1_000
+"""Plans of one size that images are matched with, and options that are tried to find them; where there are more, each
+image is searched by itself."""
+
 
 @dataclass(frozen=True, eq=False)
 class Recogniser:
@@ -27,7 +31,9 @@ class Recogniser:
     def extension(self, name: str, points: int) -> Extension:
         """All images of a concept with so many points, whatever their depth."""
         if (name, points) not in self._extensions:
-            self._extensions[name, points] = Extension(self.library, name, otherwise=points + 2, points=points)
+            self._extensions[name, points] = Extension(
+                self.library, name, otherwise=points + 2, points=points, most=MOST, steps=STEPS
+            )
         return self._extensions[name, points]
 
     def holds(self, name: str, images: np.ndarray) -> np.ndarray:
@@ -44,12 +50,18 @@ class Recogniser:
                 found[i] = isinstance(self._prover.prove(name, images[i]), Proof)
         return found
 
+    @cached_property
+    def _few(self) -> dict[tuple[str, int], bool]:
+        return {}
+
     def _planned(self, name: str, points: int) -> bool:
         """Whether the concept has few enough plans of this size to be matched."""
-        try:
-            return not self.extension(name, points).too_many
-        except TooMany:
-            return False
+        if (name, points) not in self._few:
+            try:
+                self._few[name, points] = not self.extension(name, points).too_many
+            except TooMany:
+                self._few[name, points] = False
+        return self._few[name, points]
 
     @cached_property
     def _prover(self) -> Prover:
