@@ -22,6 +22,7 @@ check: install ## format, lint, types, smoke test
 bench: install ## the speed of every part beside its plain reference
 	$(BIN)/recombine bench curi --scale laptop
 	$(BIN)/recombine bench clevr
+	$(BIN)/recombine bench concept-world
 	$(BIN)/python benchmarks/concept_world_solver.py
 
 full: install ## paper scale, and its report in docs/results; goes on where it was stopped
@@ -31,6 +32,7 @@ full: install ## paper scale, and its report in docs/results; goes on where it w
 	$(BIN)/recombine bench curi --scale paper
 	$(BIN)/recombine make clevr --scale paper
 	$(BIN)/recombine report closure --scale paper --out docs/results/clevr.md
+	$(BIN)/recombine report concept-world --scale paper --out docs/results/concept-world.md
 
 golden: install ## what would change in tests/golden; `make golden WRITE=1` writes it
 	$(BIN)/python tests/golden/compare.py $(if $(WRITE),--write)
