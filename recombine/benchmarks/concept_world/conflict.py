@@ -28,7 +28,8 @@ def _of_one(
     library: Library, definition: Definition, alternative: Expr, limits: Limits, within: tuple[str, ...]
 ) -> str:
     parts = list(alternative.args) if alternative.head.family == "and" else [alternative]
-    for part in list(parts):
+    # Patterns last: without them nothing may say what a variable is.
+    for part in sorted(parts, key=lambda part: part.head.family == "same"):
         rest = [other for other in parts if other is not part]
         if rest and not _possible(library, definition, rest, limits):
             parts = rest
