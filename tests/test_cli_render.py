@@ -17,6 +17,7 @@ from recombine.benchmarks.clevr.study import CLEVR_SCALES, ClevrScale
 from recombine.benchmarks.curi.study import SCALES, Scale
 from recombine.render.forms import Images, Sounds
 from recombine.render.instruments import INSTRUMENTS, PITCHES
+from recombine.render.photo import load_mitsuba
 from recombine.render.png import decoded
 from recombine.render.recordings import file_name
 from recombine.render.wave import to_wav
@@ -318,7 +319,8 @@ def test_words_that_do_not_belong_together_are_refused(run: Run, tmp_path: Path,
 
 
 def test_photos_without_mitsuba_say_what_to_install(run: Run, dataset: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "recombine.render.photo", None)
+    load_mitsuba.cache_clear()
+    monkeypatch.setitem(sys.modules, "mitsuba", None)
     refused(run("render", dataset, "--photo", "--first", "1"), "pip install 'recombine[photo]'")
 
 

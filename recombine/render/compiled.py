@@ -23,8 +23,9 @@ def kernel(function: F) -> F:
 
 
 def step(function: F) -> F:
-    """A small step within a kernel."""
-    return _kept(njit(cache=True, error_model="numpy", forceinline=True)(function))
+    """A small step within a kernel, which is kept with it."""
+    compiled: Any = njit(error_model="numpy", forceinline=True)(function)
+    return compiled
 
 
 def _sources() -> str:
@@ -38,7 +39,7 @@ _SOURCES = _sources()
 
 def _kept(compiled: Any) -> Any:
     """The same, kept on disk for these sources only."""
-    file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    file: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if hasattr(file, "_source_stamp"):
-        file._source_stamp = (file._source_stamp, _SOURCES)  # type: ignore[union-attr]
+        file._source_stamp = (file._source_stamp, _SOURCES)
     return compiled

@@ -130,7 +130,7 @@ class Cost(NamedTuple):
 def cost(form: Form, source: Source, recipe: Recipe, tried: int = 16) -> Cost:
     """What a scene takes on average, by trying a few; none of it is kept."""
     scenes = source.read(0, min(tried, source.scenes))
-    form.write(io.BytesIO(), [(0, scenes[:1])], recipe)  # the first has everything compiled
+    form.write(io.BytesIO(), [(0, scenes)], recipe)  # the first time has everything compiled, and notes played
     sink, start = io.BytesIO(), time.monotonic()
     form.write(sink, [(0, scenes)], recipe)
     return Cost(sink.tell() / len(scenes), (time.monotonic() - start) / len(scenes))

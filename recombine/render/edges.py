@@ -1,16 +1,17 @@
 """Edges: pixels that show more than one thing, looked at in several spots.
 
-A spot may show another primitive than the middle of its pixel, but only one that is seen next to it. Where just the
-outline of a primitive runs through a pixel, the light of the nearest pixel that shows it will do; where its own light
-changes quickly, as in a mirror or a texture, the spot is shaded anew.
+A spot may show another primitive than the middle of its pixel, but only one that is seen next to it. Where the outline
+of a primitive runs through a pixel, the light of the nearest pixel within that outline will do; where the light of one
+primitive changes quickly, as in a mirror or a texture, the spot is shaded anew.
 """
+
+from typing import Any
 
 import numpy as np
 
 from recombine.render.compiled import kernel, step
 from recombine.render.eye import NOTHING
-from recombine.render.intersect import MISS
-from recombine.render.rays import meet, place, ray
+from recombine.render.rays import meet, place, ray, to_ground
 from recombine.world.camera import POSITION
 
 SMOOTH, OUTLINE, UNEVEN = range(3)
@@ -28,7 +29,8 @@ LEVELS = 4096
 
 @step
 def _level(light: float) -> int:
-    return np.uint32(min(max(light, 0.0), 1.0) * (LEVELS - 1) + 0.5)  # type: ignore[return-value]
+    level: Any = np.uint32(min(max(light, 0.0), 1.0) * (LEVELS - 1) + 0.5)
+    return level
 
 
 @kernel
@@ -51,14 +53,20 @@ def find_edges(pixels: np.ndarray, owner: np.ndarray, coded: np.ndarray, edge: n
     edge[:] = SMOOTH
     for pixel in pixels:
         i, j = pixel // width, pixel % width
-        if i > 0:
-            _compare(owner, coded, edge, i, j, i - 1, j)
-        if j > 0:
-            _compare(owner, coded, edge, i, j, i, j - 1)
-        if i + 1 < height and owner[i + 1, j] != owner[i, j]:
-            _compare(owner, coded, edge, i, j, i + 1, j)
-        if j + 1 < width and owner[i, j + 1] != owner[i, j]:
-            _compare(owner, coded, edge, i, j, i, j + 1)
+        for k, m in ((i - 1, j), (i, j - 1), (i + 1, j), (i, j + 1)):
+            if 0 <= k < height and 0 <= m < width and owner[k, m] != owner[i, j]:
+                edge[i, j], edge[k, m] = OUTLINE, OUTLINE
+    for pixel in pixels:
+        i, j = pixel // width, pixel % width
+        for k, m in ((i - 1, j), (i, j - 1)):
+            if (
+                k >= 0
+                and m >= 0
+                and edge[i, j] != OUTLINE
+                and edge[k, m] != OUTLINE
+                and _differ(coded[i, j], coded[k, m])
+            ):
+                edge[i, j], edge[k, m] = UNEVEN, UNEVEN
     found, many = np.empty(5 * len(pixels), np.int64), 0
     for i in range(height):
         for j in range(width):
@@ -69,14 +77,12 @@ def find_edges(pixels: np.ndarray, owner: np.ndarray, coded: np.ndarray, edge: n
 
 
 @step
-def _compare(owner: np.ndarray, coded: np.ndarray, edge: np.ndarray, i: int, j: int, k: int, m: int) -> None:
-    kind = OUTLINE
-    if owner[i, j] == owner[k, m]:
-        contrast = 0
-        for channel in range(3):
-            contrast = max(contrast, abs(np.int64(coded[i, j, channel]) - np.int64(coded[k, m, channel])))  # type: ignore[assignment]
-        kind = UNEVEN if contrast > CONTRAST else SMOOTH
-    edge[i, j], edge[k, m] = max(edge[i, j], kind), max(edge[k, m], kind)
+def _differ(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two neighbours have very different colours."""
+    contrast = np.int64(0)  # of bytes the difference would wrap around
+    for channel in range(3):
+        contrast = max(contrast, abs(np.int64(one[channel]) - np.int64(other[channel])))
+    return bool(contrast > CONTRAST)
 
 
 @kernel
@@ -124,53 +130,58 @@ def look_again(
     """For every spot of every edge: the primitive to shade anew, the point of it, and else the pixel to copy from."""
     height, width = owner.shape
     found, source = np.empty(len(pixels) * len(SPOTS), np.int32), np.empty(len(pixels) * len(SPOTS), np.int64)
-    points, around = np.empty((len(found), 3), np.float32), np.empty(9, np.int32)
+    points, around, likely = np.empty((len(found), 3), np.float32), np.empty(9, np.int32), np.empty(9, np.int64)
     eye = (view[POSITION, 0], view[POSITION, 1], view[POSITION, 2])
     for p in range(len(pixels)):
         i, j = pixels[p] // width, pixels[p] % width
-        many = _around(owner, i, j, around)
+        many = _around(owner, edge, i, j, around, likely)
         for k in range(len(SPOTS)):
             spot, (down, right) = p * len(SPOTS) + k, SPOTS[k]
-            way, far, row = ray(view, focal, width, height, i + down, j + right), MISS, np.int32(NOTHING)
+            way, first = ray(view, focal, width, height, i + down, j + right), NOTHING
+            far = to_ground(view, way)
             for one in range(many):
-                hit = meet(rows, around[one], eye, way)
-                if hit < far:
-                    far, row = hit, around[one]
-            if edge[i, j] == UNEVEN and row != NOTHING:
-                found[spot] = row
+                hit = meet(rows, around[one], eye, way) if around[one] != NOTHING else far
+                if hit < far or (around[one] == NOTHING and first == NOTHING):
+                    far, first = hit, one
+            found[spot] = NOTHING
+            source[spot] = pixels[p] if first == NOTHING else likely[first]
+            if edge[i, j] == UNEVEN and first != NOTHING and around[first] != NOTHING:
+                found[spot] = around[first]
                 points[spot, 0], points[spot, 1], points[spot, 2] = place(view, way, far)
-            else:
-                found[spot], source[spot] = NOTHING, _closest(owner, i, j, down, right, row)  # type: ignore[arg-type]
     return found, points, source
 
 
 @step
-def _around(owner: np.ndarray, i: int, j: int, around: np.ndarray) -> int:
-    """The primitives seen in and around a pixel, and how many."""
+def _around(owner: np.ndarray, edge: np.ndarray, i: int, j: int, around: np.ndarray, likely: np.ndarray) -> int:
+    """What is seen in and around a pixel, the pixel to copy each from, and how many there are."""
     many = 0
     for a in range(max(i - 1, 0), min(i + 2, owner.shape[0])):
         for b in range(max(j - 1, 0), min(j + 2, owner.shape[1])):
-            known = owner[a, b] == NOTHING
+            known = False
             for k in range(many):
                 known |= around[k] == owner[a, b]
             if not known:
                 around[many] = owner[a, b]
+                likely[many] = _inward(owner, edge, i, j, owner[a, b])
                 many += 1
     return many
 
 
 @step
-def _closest(owner: np.ndarray, i: int, j: int, down: float, right: float, row: int) -> int:
-    """The pixel closest to a spot that shows this primitive; its own pixel where there is none."""
+def _inward(owner: np.ndarray, edge: np.ndarray, i: int, j: int, row: int) -> int:
+    """The pixel nearest to another one that shows this primitive, or the ground: one not on an outline, if there is."""
     height, width = owner.shape
-    best, found = 100.0, i * width + j
-    if owner[i, j] == row:
+    best, found = 100, i * width + j
+    if edge[i, j] == UNEVEN:  # it shows one primitive only, and will be shaded anew
         return found
-    for a in range(max(i - 1, 0), min(i + 2, height)):
-        for b in range(max(j - 1, 0), min(j + 2, width)):
-            off = (a - i - down) * (a - i - down) + (b - j - right) * (b - j - right)
-            if owner[a, b] == row and off < best:
-                best, found = off, a * width + b
+    for a in range(max(i - 2, 0), min(i + 3, height)):
+        for b in range(max(j - 2, 0), min(j + 3, width)):
+            if owner[a, b] == row:
+                off = (a - i) * (a - i) + (b - j) * (b - j)
+                if edge[a, b] == OUTLINE:
+                    off += 10  # there may be a thin rim in another light, or the dark below a round edge
+                if off < best:
+                    best, found = off, a * width + b
     return found
 
 

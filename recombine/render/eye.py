@@ -1,6 +1,6 @@
 """The eye: which primitive every pixel of an image shows, how deep it lies and which way it faces.
 
-Of equally deep primitives the earlier one is seen.
+Of equally deep primitives the earlier one is seen. What lies below the ground is not seen.
 """
 
 import math
@@ -8,9 +8,9 @@ import math
 import numpy as np
 
 from recombine.render.compiled import kernel, step
-from recombine.render.intersect import MISS, Vector, enter
+from recombine.render.intersect import Vector, enter
 from recombine.render.primitives import AXES, DEPTH, DETAIL, HEIGHT, KIND, REACH, SPHERE, WIDTH, X, Y, Z
-from recombine.render.rays import outward, place, ray, size_of, within
+from recombine.render.rays import outward, place, ray, size_of, to_ground, within
 from recombine.world.camera import FORWARD, POSITION, RIGHT, UP
 
 NOTHING = -1
@@ -22,8 +22,10 @@ HAIR = 1 + 1e-9
 
 @kernel
 def look(rows: np.ndarray, view: np.ndarray, focal: float, far: np.ndarray, owner: np.ndarray) -> None:
-    """For every pixel the depth and the number of the first primitive; MISS and NOTHING where there is none."""
-    far[:] = MISS
+    """For every pixel the depth and the number of what it shows: NOTHING where that is the ground, or the sky."""
+    height, width = far.shape
+    for i in range(height):
+        far[i] = to_ground(view, ray(view, focal, width, height, i, 0))  # a row of the image is level
     owner[:] = NOTHING
     for row in range(len(rows)):
         _look_at(rows, row, view, focal, far, owner)
@@ -96,17 +98,6 @@ def number(rows: np.ndarray, column: int, owner: np.ndarray, numbers: np.ndarray
     for i in range(owner.shape[0]):
         for j in range(owner.shape[1]):
             numbers[i, j] = NOTHING if owner[i, j] == NOTHING else int(rows[owner[i, j], column])
-
-
-@kernel
-def measure(view: np.ndarray, focal: float, far: np.ndarray, depth: np.ndarray) -> None:
-    """The depth of every pixel: that of the ground where no object is seen, infinite above the horizon."""
-    height, width = far.shape
-    for i in range(height):
-        down = ray(view, focal, width, height, i, 0)[2]
-        ground = -view[POSITION, 2] / down if down < 0 else MISS
-        for j in range(width):
-            depth[i, j] = min(far[i, j], ground)
 
 
 @kernel

@@ -23,7 +23,7 @@ FLOOR = 0.66
 
 NEARBY = 4.0
 """How far a thing throws light at the ground, in units of its height."""
-BLEED = 0.1
+BLEED = 0.03
 """The light that the ground receives right beside a thing, per share of its colour."""
 
 FADE = 40.0
@@ -168,9 +168,10 @@ def floor_row(
 @kernel
 def _lay(start: float, step: float, line: np.ndarray) -> None:
     """Evenly spaced numbers."""
-    start, step = np.float32(start), np.float32(step)  # type: ignore[assignment]
+    first: Any = np.float32(start)
+    pace: Any = np.float32(step)
     for i in range(len(line)):
-        line[i] = start + step * np.float32(np.int32(i))
+        line[i] = first + pace * np.float32(np.int32(i))
 
 
 @kernel

@@ -73,28 +73,22 @@ class Look:
 
     def pictures(self, first: int, scenes: Scenes) -> "Pictures":
         """Colours and object ids; `first` is the number of the first scene."""
+        draw = self._renderer()
         try:
-            return self._draw(scenes)
+            return draw(scenes, self.width, self.height, ("rgb", "objects"))
         except UserError as error:
             raise UserError(f"counted from scene {first}, {error}") from error
 
-    def _draw(self, scenes: Scenes) -> "Pictures":
-        want = ("rgb", "objects")
-        if self.photo:
-            return _photo()(scenes, self.width, self.height, want)
+    def _renderer(self) -> Callable[..., "Pictures"]:
         # Opened when it is first used: most commands draw nothing, and its loops take a while to load.
+        if self.photo:
+            from recombine.render.photo import load_mitsuba, photograph
+
+            load_mitsuba()
+            return photograph
         from recombine.render.raytrace import raytrace
 
-        return raytrace(scenes, self.width, self.height, want)
-
-
-def _photo() -> Callable[..., "Pictures"]:
-    """The renderer of the extra `photo`."""
-    try:
-        from recombine.render.photo import photo
-    except ImportError as error:
-        raise UserError("the photo renderer needs Mitsuba: pip install 'recombine[photo]'") from error
-    return photo
+        return raytrace
 
 
 @dataclass(frozen=True)

@@ -277,6 +277,24 @@ def facing(kind: int, size: Vector, detail: float, at: Vector, toward: Vector) -
 
 
 @step
+def curvature(kind: int, size: Vector, detail: float, at: Vector) -> float:
+    """How far the normal turns per length on the surface near a point of it, roughly; most across edges and rims."""
+    if kind == BOX:
+        outside = 0
+        for axis in range(3):
+            outside += abs(at[axis]) > size[axis] - detail
+        return 1 / detail if outside > 1 else 0.0
+    if kind == CYLINDER:
+        radius = math.sqrt(at[0] * at[0] + at[1] * at[1])
+        if abs(at[2]) <= size[2] - detail:
+            return 1 / size[0]
+        return 1 / detail if radius > size[0] - detail else 0.0
+    if kind in (SPHERE, CONE, CAPSULE):
+        return 1 / min(size[0], size[1])
+    return 1 / size[2] if kind == TORUS else 0.0
+
+
+@step
 def unit(x: float, y: float, z: float) -> Vector:
     length = math.sqrt(x * x + y * y + z * z)
     return x / length, y / length, z / length

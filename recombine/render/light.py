@@ -44,7 +44,10 @@ def padded(n: int) -> int:
 @step
 def single(vector: Vector) -> Vector:
     """A vector in float32."""
-    return np.float32(vector[0]), np.float32(vector[1]), np.float32(vector[2])  # type: ignore[return-value]
+    x: Any = np.float32(vector[0])
+    y: Any = np.float32(vector[1])
+    z: Any = np.float32(vector[2])
+    return x, y, z
 
 
 @step
@@ -111,7 +114,9 @@ def dim(
     light: np.ndarray,
 ) -> None:
     """Take away what a primitive hides of a lamp."""
-    kind, detail, size = int(rows[row, KIND]), np.float32(rows[row, DETAIL]), single(size_of(rows, row))
+    kind, size = int(rows[row, KIND]), single(size_of(rows, row))
+    detail: Any = np.float32(rows[row, DETAIL])
+    radius: Any = np.float32(lamps[lamp, LAMP_RADIUS])
     turn = (
         single((rows[row, AXES], rows[row, AXES + 3], rows[row, AXES + 6])),
         single((rows[row, AXES + 1], rows[row, AXES + 4], rows[row, AXES + 7])),
@@ -119,27 +124,27 @@ def dim(
     )
     place, centre = place_of(lamps, lamp), (rows[row, X], rows[row, Y], rows[row, Z])
     goal = single(within(rows, row, place[0] - centre[0], place[1] - centre[1], place[2] - centre[2]))
-    middle, radius = single(centre), np.float32(lamps[lamp, LAMP_RADIUS])
+    middle = single(centre)
     if kind == SPHERE:
         for i in range(len(light)):
             at = _local(turn, x[i] - middle[0], y[i] - middle[1], z[i] - middle[2])
             way = (goal[0] - at[0], goal[1] - at[1], goal[2] - at[2])
-            light[i] *= ONE - hidden_by_ball(scaled(at, size), scaled(way, size), radius / mean(size))  # type: ignore[arg-type]
+            light[i] *= ONE - hidden_by_ball(scaled(at, size), scaled(way, size), radius / mean(size))
     elif kind == BOX:
         for i in range(len(light)):
             at = _local(turn, x[i] - middle[0], y[i] - middle[1], z[i] - middle[2])
             way = (goal[0] - at[0], goal[1] - at[1], goal[2] - at[2])
-            light[i] *= ONE - hidden_by_box(size, detail, at, way, radius)  # type: ignore[arg-type]
+            light[i] *= ONE - hidden_by_box(size, detail, at, way, radius)
     elif kind == CYLINDER:
         for i in range(len(light)):
             at = _local(turn, x[i] - middle[0], y[i] - middle[1], z[i] - middle[2])
             way = (goal[0] - at[0], goal[1] - at[1], goal[2] - at[2])
-            light[i] *= ONE - hidden_by_cylinder(size, at, way, radius)  # type: ignore[arg-type]
+            light[i] *= ONE - hidden_by_cylinder(size, at, way, radius)
     else:
         for i in range(len(light)):
             at = _local(turn, x[i] - middle[0], y[i] - middle[1], z[i] - middle[2])
             way = (goal[0] - at[0], goal[1] - at[1], goal[2] - at[2])
-            light[i] *= ONE - hidden(kind, size, detail, at, way, radius)  # type: ignore[arg-type]
+            light[i] *= ONE - hidden(kind, size, detail, at, way, radius)
 
 
 @step
@@ -166,17 +171,18 @@ def gloss(
     a: np.ndarray,
     b: np.ndarray,
     c: np.ndarray,
+    bend: np.ndarray,
     light: np.ndarray,
 ) -> None:
     """Turn the light that reaches points into what their gloss and their mirror throw toward the eye.
 
     Both are brightest where the normal lies halfway between lamp and eye. `lobe` is the share of the gloss and its
     widths along and across brushes that run in rings about the upright `axis`; `mirror` is that of the mirror, and its
-    width.
+    width, which grows by how far the normal turns within a pixel: `bend` is the square of that.
     """
     place, eye, axis = single(place_of(lamps, lamp)), single(eye), single(axis)
     share, along, across = single((lobe[0] / (lobe[1] * lobe[2]), 1 / (lobe[1] * lobe[1]), 1 / (lobe[2] * lobe[2])))
-    strength, sharp, _ = single((mirror[0] / (mirror[1] * mirror[1]), 1 / (mirror[1] * mirror[1]), 0.0))
+    strength, narrowest = np.float32(mirror[0]), np.float32(mirror[1] * mirror[1])
     for i in range(len(light)):
         to_lamp = (place[0] - x[i], place[1] - y[i], place[2] - z[i])
         to_eye = (eye[0] - x[i], eye[1] - y[i], eye[2] - z[i])
@@ -187,7 +193,7 @@ def gloss(
             to_lamp[2] * nearer + to_eye[2] * closer,
         )
         normal = (a[i], b[i], c[i])
-        squared, up, bend = _dot(half, half), _dot(half, normal), _dot(half, to_eye) * closer
+        squared, up, aside = _dot(half, half), _dot(half, normal), _dot(half, to_eye) * closer
         # The ring through the point, as far as it lies within the surface.
         ring_x, ring_y = axis[1] - y[i], x[i] - axis[0]
         off = ring_x * a[i] + ring_y * b[i]
@@ -196,9 +202,10 @@ def gloss(
         around = around * around / max(_dot(ring, ring), TINY)
         up = up * up
         wide = around * along + (squared - up - around) * across + up
-        narrow = (squared - up) * sharp + up
-        bright = share / (wide * wide) + strength / (narrow * narrow)
-        light[i] *= QUARTER_OVER_PI * squared * squared * squared * bright / max(bend * bend, TINY)
+        width = narrowest + bend[i]
+        narrow = squared - up + up * width
+        bright = share / (wide * wide) + strength * width / (narrow * narrow)
+        light[i] *= QUARTER_OVER_PI * squared * squared * squared * bright / max(aside * aside, TINY)
 
 
 @step

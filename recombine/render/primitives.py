@@ -190,7 +190,8 @@ def _wrong_rows(p: Primitives) -> list[tuple[np.ndarray, str]]:
     """What is wrong with a primitive by itself: bool[p], and how to say it."""
     x, y, z = p.scale.T
     numbers = [p.position, p.rotation.reshape(-1, 9), p.scale, p.color, p.detail[:, None], p.grain[:, None]]
-    square = np.abs(p.rotation @ p.rotation.swapaxes(1, 2) - np.eye(3)).max(axis=(1, 2), initial=0)
+    with np.errstate(invalid="ignore"):  # what is not finite is found anyway
+        square = np.abs(p.rotation @ p.rotation.swapaxes(1, 2) - np.eye(3)).max(axis=(1, 2), initial=0)
     order = np.diff(p.object, prepend=-1)
     order[p.first[:-1][np.diff(p.first) > 0]] = p.object[p.first[:-1][np.diff(p.first) > 0]]
     return [

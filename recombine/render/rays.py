@@ -7,7 +7,7 @@ ray of a pixel has depth one, so how far it goes is how deep it gets.
 import numpy as np
 
 from recombine.render.compiled import step
-from recombine.render.intersect import Vector, enter, facing
+from recombine.render.intersect import MISS, Vector, curvature, enter, facing
 from recombine.render.primitives import AXES, DEPTH, DETAIL, HEIGHT, KIND, WIDTH, X, Y, Z
 from recombine.world.camera import FORWARD, POSITION, RIGHT, UP
 
@@ -21,6 +21,12 @@ def ray(view: np.ndarray, focal: float, width: int, height: int, i: float, j: fl
         view[FORWARD, 1] + u * view[RIGHT, 1] + v * view[UP, 1],
         view[FORWARD, 2] + u * view[RIGHT, 2] + v * view[UP, 2],
     )
+
+
+@step
+def to_ground(view: np.ndarray, way: Vector) -> float:
+    """How far a ray of the camera goes before it meets the ground; MISS where it never does."""
+    return -view[POSITION, 2] / way[2] if way[2] < 0 else MISS
 
 
 @step
@@ -63,3 +69,10 @@ def outward(rows: np.ndarray, row: int, point: Vector, way: Vector) -> Vector:
         rows[row, AXES + 3] * x + rows[row, AXES + 4] * y + rows[row, AXES + 5] * z,
         rows[row, AXES + 6] * x + rows[row, AXES + 7] * y + rows[row, AXES + 8] * z,
     )
+
+
+@step
+def turning(rows: np.ndarray, row: int, point: Vector) -> float:
+    """How far the normal of a primitive turns per length near a point of it."""
+    at = within(rows, row, point[0] - rows[row, X], point[1] - rows[row, Y], point[2] - rows[row, Z])
+    return curvature(int(rows[row, KIND]), size_of(rows, row), rows[row, DETAIL], at)

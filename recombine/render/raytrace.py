@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from recombine.render.edges import LEVELS, blend, by_primitive, encode, find_edges, look_again, points_of, spread
-from recombine.render.eye import NOTHING, face, look, measure, number
+from recombine.render.eye import NOTHING, face, look, number
 from recombine.render.floor import MAP, light_floor
 from recombine.render.lamps import lamp_table
 from recombine.render.materials import material_table
@@ -107,7 +107,7 @@ class _Scene:
         if "parts" in layers:
             number(rows, PART, self.owner, layers["parts"])
         if "depth" in layers:
-            measure(view, focal, self.far, layers["depth"])
+            layers["depth"][:] = self.far
         if "normals" in layers:
             face(rows, view, focal, self.far, self.owner, layers["normals"])
 
@@ -119,7 +119,7 @@ class _Scene:
 
         def shade(start: np.ndarray, points: np.ndarray) -> np.ndarray:
             points, seen = np.ascontiguousarray(points), np.empty(points.shape, np.float32)
-            shade_all(rows, things, balls, lamps, materials, self.chart, eye, start, points, self.work, seen)
+            shade_all(rows, things, balls, lamps, materials, self.chart, eye, focal, start, points, self.work, seen)
             return seen
 
         start, pixels = by_primitive(self.owner.reshape(-1), len(rows))

@@ -82,7 +82,8 @@ def _points(points: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{number(x)},{number(y)}" for x, y in points)
 
 
-def _canvas(title: str, width: float, height: float, *children: str) -> str:
+def canvas(title: str, width: float, height: float, *children: str) -> str:
+    """A drawing of its own with a title that is read aloud."""
     return element(
         "svg",
         words("title", title),
@@ -286,7 +287,7 @@ def _haloed(solid: str, unit: float) -> str:
     return "".join(halo) + solid
 
 
-def _tag(i: int, x: float, y: float, unit: float) -> str:
+def tag(i: int, x: float, y: float, unit: float) -> str:
     """The number of an object."""
     disc = element("circle", cx=x, cy=y, r=2.3 * unit, fill="#fff", stroke="#1d232b", stroke_width=0.3 * unit)
     style = f"font:600 {number(3.2 * unit)}px system-ui,sans-serif;fill:#1d232b"
@@ -369,7 +370,7 @@ def perspective(
     tags = _tags(things, view) if numbered else ""
     grid = _grid(width, height) if bins else ""
     title, floor = _count(objects, lit), _floor(width, height)
-    return _canvas(title, width, height, _veils(drawing, name), floor, grid, drawing, tags)
+    return canvas(title, width, height, _veils(drawing, name), floor, grid, drawing, tags)
 
 
 def _floor(width: float, height: float) -> str:
@@ -411,7 +412,7 @@ def _tags(things: Sequence[tuple[int, Thing]], view: Camera) -> str:
         taken = solids[place + 1 :] + spots
         ways = ((x + 0.7 * reach * across, y + 0.7 * reach * down) for across, down in _CORNERS)
         spots.append((*max(ways, key=lambda at: min(4.5 * unit, _room(at, taken))), 2.3 * unit))
-    return "".join(_tag(i, x, y, unit) for (i, _), (x, y, _) in zip(things, spots))
+    return "".join(tag(i, x, y, unit) for (i, _), (x, y, _) in zip(things, spots))
 
 
 _CORNERS = ((-1, 1), (1, 1), (-1, -1), (1, -1), (0, -1.2), (-1.2, 0), (1.2, 0), (0, 1.2), (0, 0))
@@ -490,7 +491,7 @@ def top_down(
     spots = [_on_board(t, size, width, height) if bins else _on_floor(t, size) for t in things]
     drawing = "".join(_from_above(t, *spot, name) for t, spot in zip(things, spots))
     ground = _floor(size, size) + _grid(size, size) if bins else _plan(size)
-    return _canvas(_count(objects), size, size, _veils(drawing, name), ground, drawing)
+    return canvas(_count(objects), size, size, _veils(drawing, name), ground, drawing)
 
 
 def _on_floor(thing: Thing, size: float) -> tuple[float, float, float]:
@@ -568,7 +569,7 @@ def cards(
     bottom = max((y for _, y in spots), default=0) + _CHIP + 8
     chosen = [_chip(one, *spot, chip) for one, spot, chip in zip(objects, spots, chips)]
     drawing, tall = "".join(_faded(chip, i, lit) for i, chip in enumerate(chosen)), max(height, bottom)
-    return _canvas(_count(objects, lit), width, tall, _floor(width, tall), drawing)
+    return canvas(_count(objects, lit), width, tall, _floor(width, tall), drawing)
 
 
 def draw(

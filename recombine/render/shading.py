@@ -11,7 +11,7 @@ import numpy as np
 
 from recombine.render.compiled import kernel, step
 from recombine.render.floor import floor_at, ground_light
-from recombine.render.intersect import MISS, Vector
+from recombine.render.intersect import MISS, Vector, dot
 from recombine.render.lamps import LAMP_BLUE, LAMP_GREEN, LAMP_RED
 from recombine.render.light import add, aim_of, color_of, dim, falling, gloss, padded, place_of, shine
 from recombine.render.materials import ACROSS, ALONG, DIFFUSE, GLOSS, MIRROR, PLAIN, SHINE, TINT, painted
@@ -27,7 +27,7 @@ from recombine.render.primitives import (
     Y,
     Z,
 )
-from recombine.render.rays import meet, outward, within
+from recombine.render.rays import meet, outward, turning, within
 from recombine.render.things import BALL_REACH, BALL_X, BALL_Y, BALL_Z, FIRST, LAST, may_hide
 
 OFF = 1e-3
@@ -36,14 +36,29 @@ OFF = 1e-3
 HAZE = 0.8
 """How soon a gloss loses sight of the floor as it turns up from the horizon."""
 
+CONTACT = 0.1
+"""At this height a surface that faces the floor receives half of its light."""
+
+SPREAD = 0.2
+"""How much wider a mirror's highlight gets, for every angle that the normal turns within a pixel."""
+
 CHUNK = 512
 """How many points are shaded at once."""
 
-PX, PY, PZ, NX, NY, NZ, LIGHT, DULL, SHINY, GLOW, IMAGE, BELOW, BOUNCE, KEEP = *range(8), 10, 13, 16, 19, 20, 21
-WORK = KEEP + 1
+PX, PY, PZ, NX, NY, NZ, LIGHT, DULL, SHINY, GLOW, IMAGE, BELOW, BOUNCE, KEEP, BEND = (
+    *range(8),
+    10,
+    13,
+    16,
+    19,
+    20,
+    21,
+    22,
+)
+WORK = BEND + 1
 """The lines of the work space: points, normals, the light of a lamp; three channels each of what is thrown back evenly,
 what is thrown back by the gloss, the glow of the floor and what a mirror shows; how much of that glow the surface and
-its gloss throw back, and the share of its colour that a texture keeps.
+its gloss throw back, the share of its colour that a texture keeps, and how far the normal turns within a pixel.
 """
 
 
@@ -56,6 +71,7 @@ def shade_all(
     materials: np.ndarray,
     chart: np.ndarray,
     position: np.ndarray,
+    focal: float,
     start: np.ndarray,
     points: np.ndarray,
     work: np.ndarray,
@@ -66,7 +82,7 @@ def shade_all(
     for row in range(len(rows)):
         for low in range(start[row], start[row + 1], CHUNK):
             high = min(low + CHUNK, start[row + 1])
-            _shade(rows, things, balls, lamps, materials, chart, eye, row, points[:, low:high], work)
+            _shade(rows, things, balls, lamps, materials, chart, eye, focal, row, points[:, low:high], work)
             for channel in range(3):
                 _mix(rows, row, materials, channel, work, seen[channel][low:high])
 
@@ -80,6 +96,7 @@ def _shade(
     materials: np.ndarray,
     chart: np.ndarray,
     eye: Vector,
+    focal: float,
     row: int,
     points: np.ndarray,
     work: np.ndarray,
@@ -89,8 +106,9 @@ def _shade(
     for i in range(n):
         point = (np.float64(points[0, i]), np.float64(points[1, i]), np.float64(points[2, i]))
         work[PX, i], work[PY, i], work[PZ, i] = point
-        normal = outward(rows, row, point, (point[0] - eye[0], point[1] - eye[1], point[2] - eye[2]))
-        work[NX, i], work[NY, i], work[NZ, i] = normal
+        way = (point[0] - eye[0], point[1] - eye[1], point[2] - eye[2])
+        work[NX, i], work[NY, i], work[NZ, i] = outward(rows, row, point, way)
+        work[BEND, i] = (SPREAD / focal * turning(rows, row, point)) ** 2 * dot(way, way)
     full = padded(n)  # the points beyond the last are left over from before, and nobody looks at them
     for line in range(DULL, SHINY + 3):
         for i in range(full):
@@ -127,7 +145,7 @@ def _light(
     lobe = (materials[material, GLOSS], materials[material, ALONG], materials[material, ACROSS])
     mirror = (materials[material, MIRROR], materials[material, SHINE])
     axis = (things[thing, BALL_X], things[thing, BALL_Y], things[thing, BALL_Z])
-    gloss(lamps, lamp, eye, axis, lobe, mirror, x, y, z, a, b, c, light)
+    gloss(lamps, lamp, eye, axis, lobe, mirror, x, y, z, a, b, c, work[BEND][:n], light)
     add(color_of(lamps, lamp, 1.0), light, work[SHINY][:n], work[SHINY + 1][:n], work[SHINY + 2][:n])
 
 
@@ -158,8 +176,14 @@ def _gather(
             bounce = lobe * min(max(0.5 - HAZE * away[2], 0.0), 1.0)
         for channel in range(3):
             work[GLOW + channel, i], work[IMAGE + channel, i] = glow[channel], mirror * image[channel]
-        work[BELOW, i], work[BOUNCE, i] = diffuse * (0.5 - 0.5 * normal[2]), bounce
+        work[BELOW, i], work[BOUNCE, i] = diffuse * _from_below(point[2], normal[2]), bounce
         work[KEEP, i] = pattern(rows, row, point, normal)
+
+
+@step
+def _from_below(height: float, up: float) -> float:
+    """The share of its light that a surface receives from the floor; close above the floor it shades itself."""
+    return (0.5 - 0.5 * up) * (1 - max(-up, 0.0) * CONTACT / (max(height, 0.0) + CONTACT))
 
 
 @kernel
@@ -206,7 +230,7 @@ def _image(
     point = (start[0] + hit * way[0], start[1] + hit * way[1], start[2] + hit * way[2])
     normal = outward(rows, row, point, way)
     red, green, blue = floor_at(chart, lamps, point[0] + point[2] * normal[0], point[1] + point[2] * normal[1])
-    below = math.pi * (0.5 - 0.5 * normal[2])
+    below = math.pi * _from_below(point[2], normal[2])
     red, green, blue = below * red, below * green, below * blue
     for lamp in range(len(lamps)):
         place = place_of(lamps, lamp)

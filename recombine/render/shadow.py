@@ -26,6 +26,8 @@ ONE: Any = np.float32(1)
 THREE: Any = np.float32(3)
 LEAST: Any = np.float32(1e-9)
 """Instead of zero, in denominators."""
+TOUCH: Any = np.float32(1e-3)
+"""What is closer than this touches: rounding must not decide on the light below a thing that stands on the ground."""
 
 
 @kernel
@@ -105,7 +107,10 @@ def _between_edges(
     ahead = (corner_x - x) * dx + (corner_y - y) * dy
     scale = far / (radius * max(ahead, LEAST))
     share = _strip((reach - off) * scale, (reach + off) * scale)
-    return share if ahead > ZERO else ZERO
+    # Where the corner lies behind, no outline crosses the lamp: the point is between the outlines, or past them. Below
+    # a round edge it counts as past: the eye would see such a dark line on the ground in dashes.
+    between = ONE if max(abs(x) - width, abs(y) - height) < TOUCH else ZERO
+    return share if ahead > ZERO else between
 
 
 @step
@@ -125,7 +130,10 @@ def hidden_by_cylinder(size: Vector, at: Vector, toward: Vector, radius: float) 
     rim = ahead - half if height * dz > ZERO else ahead + half
     scale = math.sqrt(speed / (speed + dz * dz)) / (radius * max(rim, LEAST))
     rims = _strip((reach - abs(height)) * scale, (reach + abs(height)) * scale)
-    return sides * rims if rim > ZERO else ZERO
+    # Where the rim lies behind, the point is below or above: does the ray meet the cylinder before it leaves the tube?
+    out = z + (ahead + half) * dz
+    within = x * x + y * y < size[0] * size[0] and max(z, out) > -size[2] and min(z, out) < size[2]
+    return sides * rims if rim > ZERO else (sides if within else ZERO)
 
 
 @step
@@ -174,16 +182,21 @@ def _hidden_by_torus(size: Vector, at: Vector, toward: Vector, radius: float) ->
 
 @step
 def _hidden_by_wedge(size: Vector, at: Vector, toward: Vector, radius: float) -> float:
-    """What a box hides, but for the outlines along y, where the box has only three of its edges left."""
+    """What lies between its outlines along each of its edges; along y there are only three."""
     x = _between_edges(size[1], size[2], ZERO, at[1], at[2], toward[1], toward[2], radius)
     z = _between_edges(size[0], size[1], ZERO, at[0], at[1], toward[0], toward[1], radius)
+    # Along the ramp, too, the outline is a rectangle: from the ramp down to the lower edge at the back.
+    steep = math.sqrt(size[0] * size[0] + size[2] * size[2])
+    half = size[0] * size[2] / steep
+    height, rise = (at[0] * size[2] + at[2] * size[0]) / steep, (toward[0] * size[2] + toward[2] * size[0]) / steep
+    ramp = _between_edges(size[1], half, ZERO, at[1], height + half, toward[1], rise, radius)
     back = _past(-size[0] - at[0], -size[2] - at[2], toward[0], toward[2])
     front = _past(size[0] - at[0], -size[2] - at[2], toward[0], toward[2])
     top = _past(-size[0] - at[0], size[2] - at[2], toward[0], toward[2])
     left, right = _leftmost(_leftmost(back, front), top), _rightmost(_rightmost(back, front), top)
     scale = math.sqrt(toward[0] * toward[0] + toward[2] * toward[2]) / radius
     share = _strip(left[0] * scale / max(left[1], LEAST), -right[0] * scale / max(right[1], LEAST))
-    return x * z * share if max(left[1], right[1]) > ZERO else ZERO
+    return x * z * ramp * share if max(left[1], right[1]) > ZERO else ZERO
 
 
 @step

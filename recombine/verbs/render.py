@@ -25,7 +25,7 @@ VERSION = 1
 PER_FILE = 1_000
 PHOTOS_PER_FILE = 50
 """A photo takes seconds; so little is lost when the work is stopped."""
-TRIED, TRIED_PHOTOS = 16, 2
+TRIED, TRIED_PHOTOS = 16, 1
 """Scenes that are rendered to estimate what all of them take."""
 MARK = ".recipe"
 """A file in a folder that is being filled, which says with what."""

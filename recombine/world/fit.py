@@ -1,7 +1,8 @@
-"""Fitting: the jitter of the camera that a scene does not tell, from the pixel coordinates it does.
+"""Fitting: how the images of real files of CLEVR were made, as far as the files do not tell.
 
-Files of CLEVR say where the centre of every object lies in the image (px, py, rounded to whole pixels) and how deep
-(exactly), but not where the camera stood. Three numbers per scene are enough to explain all of them.
+They say where the centre of every object lies in the image (px, py, rounded to whole pixels) and how deep (exactly),
+but not where the camera stood. Three numbers per scene are enough to explain all of them. And they say how far every
+object was turned, but not in which unit.
 """
 
 import numpy as np
@@ -42,3 +43,14 @@ def worst_pixel(
     px, py, _ = camera.project(position, jitter[:, None])
     off = np.maximum(np.abs(px - pixel[..., 0]), np.abs(py - pixel[..., 1]))
     return np.where(present, off, 0.0).max(axis=1, initial=0.0)
+
+
+def drawn_rotation(rotation: np.ndarray) -> np.ndarray:
+    """The degrees by which objects are turned in the images, from the `rotation` in their files.
+
+    It looks like degrees, from 0 to 360, but the released renderer took it for radians.
+
+    >>> drawn_rotation(np.array([0.0, 1.0, 90.0])).round(2)
+    array([  0.  ,  57.3 , 116.62])
+    """
+    return np.degrees(rotation) % 360

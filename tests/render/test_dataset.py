@@ -23,6 +23,7 @@ from recombine.render import forms
 from recombine.render.dataset import RenderScenes, Source, cost
 from recombine.render.forms import Form, Images, Look, Samples, Sounds
 from recombine.render.masks import decode
+from recombine.render.photo import load_mitsuba
 from recombine.render.png import decoded
 from recombine.render.raytrace import raytrace
 from recombine.render.sound import SCENE, Voicing, sounds
@@ -307,7 +308,8 @@ def test_a_missing_file_of_scenes_is_named(tmp_path: Path) -> None:
 
 
 def test_photos_without_their_renderer_say_what_to_install(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "recombine.render.photo", None)
+    load_mitsuba.cache_clear()
+    monkeypatch.setitem(sys.modules, "mitsuba", None)
     with pytest.raises(UserError, match=r"pip install 'recombine\[photo\]'"):
         Look(48, 32, photo=True).pictures(0, source.read(0, 1))
 
