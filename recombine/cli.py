@@ -4,9 +4,9 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import fields, is_dataclass, replace
 from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any
@@ -153,6 +153,9 @@ def show(
     out: Annotated[
         Path | None, typer.Option("--out", help="Also write a self-contained page (.html), or a picture (CURI: .svg).")
     ] = None,
+    sound: Annotated[
+        bool, typer.Option("--sound", help="CURI: a page with a player for every scene; default: in this folder.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """One episode, question or set of images: what is shown, what is asked, what the ideal learners make of it."""
@@ -164,13 +167,27 @@ def show(
     with _loaded(
         benchmark, scale, seed, workers, hold_out, edition=edition, concepts=concepts, strict=strict
     ) as loaded:
-        view = _call(benchmark, loaded.show, split, number, **_given(part=part, negatives=negatives))
+        if sound and out is None:
+            out = Path(f"{benchmark}-{split}-{number}.html")
+        media: dict[str, Any] = {"sounds": None} if sound else {}
+        if "pictures" in signature(loaded.show).parameters:
+            media |= {"pictures": out is not None}  # the terminal shows none
+        view = _call(benchmark, loaded.show, split, number, **_given(part=part, negatives=negatives), **media)
     if as_json:
-        print(json.dumps(asdict(view), indent=1))
+        print(json.dumps(_plain(view), indent=1))
     else:
         out_console.print(_terminal(view)(view))
     if out:
         note_console.print(f"wrote {_writer(view)(view, out)}")
+
+
+def _plain(view: Any) -> Any:
+    """What a view says, without its pixels and samples."""
+    if is_dataclass(view) and not isinstance(view, type):
+        return {f.name: _plain(getattr(view, f.name)) for f in fields(view) if f.name not in ("picture", "sound")}
+    if isinstance(view, Mapping):
+        return {name: _plain(value) for name, value in view.items()}
+    return [_plain(value) for value in view] if isinstance(view, list | tuple) else view
 
 
 def _terminal(view: Any) -> Callable[[Any], Any]:
@@ -556,7 +573,7 @@ def _call(benchmark: str, verb: Callable[..., Any], *words: Any, **options: Any)
     """Call a verb, or say which option this benchmark does not have."""
     unknown = sorted(set(options) - set(signature(verb).parameters))
     if unknown:
-        option = {"splits": "split"}.get(unknown[0], unknown[0])
+        option = {"splits": "split", "sounds": "sound"}.get(unknown[0], unknown[0])
         raise UserError(f"{benchmark} has no option --{option} here")
     return verb(*words, **options)
 

@@ -18,6 +18,7 @@ from recombine.metrics.intervals import Interval, bootstrap
 from recombine.render.schematic import draw, phrases
 from recombine.report.episode import EpisodeView, HypothesisView, SceneView, Totals
 from recombine.report.figures import Bar, GapRow, bars, gap_chart, histogram, stand_alone
+from recombine.report.media import NO_MEDIA, Media
 from recombine.report.page import Section, chart, episode_card, page, paragraph
 from recombine.report.table import Column, Table
 from recombine.store.errors import UserError
@@ -49,7 +50,9 @@ def objects_of(scenes: Scenes, scene: int) -> list[dict[str, object]]:
     return found
 
 
-def episode_view(study: Study, split: str, number: int, negatives: Negatives, part: Part = "test") -> EpisodeView:
+def episode_view(
+    study: Study, split: str, number: int, negatives: Negatives, part: Part = "test", media: Media = NO_MEDIA
+) -> EpisodeView:
     """Everything there is to see in one episode."""
     episodes = study.episodes(split, part, negatives)
     if not 0 <= number < len(episodes.concept):
@@ -67,7 +70,7 @@ def episode_view(study: Study, split: str, number: int, negatives: Negatives, pa
     positives = scene[:size][label[:size]][: study.shape(negatives).positives]
     rival = rivals_of(study.table, int(space.sense[concept]), positives)[space.sense]
     behind = _behind(study, rival, scene[:size][~label[:size]])
-    return EpisodeView(
+    view = EpisodeView(
         split=study.split(split).title,
         number=number,
         negatives=negatives,
@@ -88,6 +91,7 @@ def episode_view(study: Study, split: str, number: int, negatives: Negatives, pa
         rivals=tuple(infix(space.concepts[i]) for i in behind[:SHOWN]),
         totals=Totals(int((strong > 0).sum()), int((weak > 0).sum()), len(behind)),
     )
+    return media.added(study, view)
 
 
 def _behind(study: Study, rival: np.ndarray, negatives: np.ndarray) -> np.ndarray:

@@ -22,6 +22,16 @@ class SceneView:
     strong: float | None = None
     weak: float | None = None
     words: tuple[str, ...] = ()
+    picture: str = ""
+    """What it looks like, as SVG; where there is none, the schematic stands for it."""
+    sound: str = ""
+    """What it sounds like, as a data address."""
+    plays: str = ""
+    """The same in words."""
+
+    @property
+    def drawing(self) -> str:
+        return self.picture or self.svg
 
     @property
     def mark(self) -> str:

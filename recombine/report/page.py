@@ -103,9 +103,13 @@ def _grid(view: EpisodeView, group: str, scenes: Sequence[SceneView]) -> str:
 def _shot(scene: SceneView, scope: str) -> str:
     """A scene in its coloured frame; the sign says the same as the colour."""
     said = "".join(_belief(scene, name, p) for name, p in (("strong", scene.strong), ("weak", scene.weak)))
-    frame = f'<div class="frame">{scoped(scene.svg, scope)}<span class="mark">{scene.mark}</span></div>'
+    frame = f'<div class="frame">{scoped(scene.drawing, scope)}<span class="mark">{scene.mark}</span></div>'
     about = escape("; ".join(scene.words))
-    return f'<figure class="shot" title="{about}">{frame}<figcaption>scene {scene.scene}</figcaption>{said}</figure>'
+    player = ""
+    if scene.sound:
+        player = f'<audio controls preload="none" title="{escape(scene.plays)}" src="{scene.sound}"></audio>'
+    caption = f"<figcaption>scene {scene.scene}</figcaption>"
+    return f'<figure class="shot" title="{about}">{frame}{player}{caption}{said}</figure>'
 
 
 def scoped(svg: str, scope: str) -> str:
@@ -212,6 +216,7 @@ summary{cursor:pointer;font-weight:600;font-size:.95rem}
 .shots{display:grid;grid-template-columns:repeat(5,1fr);gap:.8rem .7rem;margin-bottom:1rem}
 .shot{margin:0;font-size:.72rem;line-height:1.35;font-variant-numeric:tabular-nums;break-inside:avoid}
 .shot figcaption{font-size:inherit}
+.shot audio{display:block;width:100%;height:1.9rem;margin:.3rem 0}
 .frame{position:relative;border:2px solid var(--edge);border-radius:6px;overflow:hidden;margin-bottom:.15rem}
 .scene{display:block;width:100%;height:auto}
 .mark{position:absolute;left:0;top:0;width:1.25rem;height:1.1rem;border-radius:0 0 5px 0;background:var(--edge);

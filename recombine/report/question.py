@@ -24,6 +24,7 @@ from recombine.language.expr import Expr
 from recombine.render.schematic import PLACES, Drawable, draw, element, number, phrase, words
 from recombine.report.figures import COLOURS, FONT
 from recombine.report.page import Section, page
+from recombine.report.picture import Picture, can_be_drawn, pictures
 from recombine.world.scenes import Scenes
 
 """The value of a step that is not reached, because `unique` met no object or several."""
@@ -65,6 +66,7 @@ class QuestionView:
     program: tuple[ProgramNode, ...]
     weak: tuple[tuple[str, float], ...] | None = None  # answer, probability
     strong: str | None = None
+    picture: Picture | None = None
 
     @property
     def title(self) -> str:
@@ -86,6 +88,7 @@ def question_view(
     related: Related | None = None,
     weak: tuple[tuple[str, float], ...] | None = None,
     strong: str | None = None,
+    pictured: bool = False,
 ) -> QuestionView:
     """All there is to see in a question about scene i of a batch.
 
@@ -105,7 +108,16 @@ def question_view(
         program=_nodes(program),
         weak=weak,
         strong=strong,
+        picture=_picture(scenes[scene : scene + 1], image) if pictured else None,
     )
+
+
+def _picture(scenes: Scenes, image: tuple[float, float]) -> Picture | None:
+    """What the scene looks like, where it can be drawn."""
+    if not can_be_drawn(scenes):
+        return None
+    title = "; ".join(map(phrase, _drawables(scenes, 0)))
+    return pictures(scenes, [title], round(image[0]), round(image[1]))[0]
 
 
 # --- steps ----------------------------------------------------------------------------------------------------
@@ -280,7 +292,7 @@ def question_page(view: QuestionView) -> str:
 
 def question_card(view: QuestionView) -> str:
     """The scene, the question, its program and every step of it."""
-    scope = "q" + blake2s(repr(view).encode(), digest_size=5).hexdigest()
+    scope = "q" + blake2s(repr((view.title, view.scene, view.question)).encode(), digest_size=5).hexdigest()
     about = f'<div><ol style="margin:0;padding:0;list-style:none">{_objects(view)}</ol></div>'
     scene = f'<div class="frame" style="--edge:var(--line)">{_drawn(view, f"{scope}-scene", None)}</div>'
     steps = "".join(_step(view, i, f"{scope}-{i}") for i in range(len(view.steps)))
@@ -320,6 +332,10 @@ def _objects(view: QuestionView) -> str:
 
 
 def _drawn(view: QuestionView, scope: str, lit: tuple[int, ...] | None) -> str:
+    """The scene with numbers, or with some objects lit; the pixels are where the numbers are."""
+    if view.picture is not None:
+        whole, _, _ = scope.rpartition("-")
+        return view.picture.svg(whole, numbered=True) if lit is None else view.picture.lit(whole, scope, lit)
     return draw(view.objects, *view.image, lit=lit, numbered=lit is None, prefix=scope)
 
 

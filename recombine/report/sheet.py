@@ -51,7 +51,7 @@ def _grid(scenes: Sequence[SceneView], top: float, colour: str, scope: str) -> t
     drawn = []
     for i, scene in enumerate(scenes):
         x, y = MARGIN + (i % COLUMNS) * (WIDTH + GAP), top + (i // COLUMNS) * (HEIGHT + GAP)
-        inner = scoped(scene.svg, f"{scope}{i}").replace(
+        inner = scoped(scene.drawing, f"{scope}{i}").replace(
             'width="240" height="160"', f'width="{WIDTH}" height="{HEIGHT}"', 1
         )
         frame = element("rect", width=WIDTH, height=HEIGHT, rx=4, fill="none", stroke=colour, stroke_width=2.5)

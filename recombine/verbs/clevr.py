@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
@@ -102,7 +103,7 @@ class Clevr:
         self._room()
         return read_table(self.study.questions_folder(_part(part)))
 
-    def show(self, family: str, number: int = 0, part: str = "val") -> QuestionView:
+    def show(self, family: str, number: int = 0, part: str = "val", *, pictures: bool = True) -> QuestionView:
         """One question: `family` is a name such as one_hop, or an index."""
         table = self.questions(part)
         column = "question_family_index" if family.isdigit() else "family"
@@ -111,9 +112,8 @@ class Clevr:
             names = dict.fromkeys(f.name for f in CLEVR_FAMILIES)
             raise UserError(f"CLEVR has no family '{family}'; choose one of {', '.join(names)}, or 0 to 89")
         rows = np.flatnonzero(np.array(table[column].to_pylist()) == (int(family) if family.isdigit() else family))
-        return view_of(
-            table.take(rows), number, f"{family}", "CLEVR", lambda image: self.study.scene(_part(part), image)
-        )
+        scene = partial(self.study.scene, _part(part))
+        return view_of(table.take(rows), number, f"{family}", "CLEVR", scene, pictured=pictures)
 
     def make(
         self,
@@ -215,7 +215,15 @@ def _part(name: str) -> Part:
     return cast(Part, name)
 
 
-def view_of(table: pa.Table, number: int, family: str, benchmark: str, scene: Any, weak: Any = None) -> QuestionView:
+def view_of(
+    table: pa.Table,
+    number: int,
+    family: str,
+    benchmark: str,
+    scene: Any,
+    weak: Any = None,
+    pictured: bool = False,
+) -> QuestionView:
     """One row of a table of questions, to look at."""
     if not 0 <= number < len(table):
         raise UserError(f"there is no question {number} of {family}; choose one from 0 to {len(table) - 1}")
@@ -235,6 +243,7 @@ def view_of(table: pa.Table, number: int, family: str, benchmark: str, scene: An
         scene_number=row["image_index"],
         weak=weak(program, scenes, place) if weak else None,
         strong=row["answer"] if weak else None,
+        pictured=pictured,
     )
 
 

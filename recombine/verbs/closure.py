@@ -1,6 +1,7 @@
 """What one can do with CLOSURE."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -61,13 +62,12 @@ class Closure:
         columns = (Column("test"), Column("templates", "right"), Column("what"), Column("why it is new"))
         return Table("CLOSURE's tests", columns, rows)
 
-    def show(self, test: str, number: int = 0, part: str = "val") -> QuestionView:
+    def show(self, test: str, number: int = 0, part: str = "val", *, pictures: bool = True) -> QuestionView:
         """One question, with the answers of the weak learner."""
         part_ = _part(part)
         table = self.study.questions(test, part_)
-        source = self.study.source(part_)[0]
-
-        return view_of(table, number, test, "CLOSURE", lambda image: self.clevr.study.scene(source, image), most_likely)
+        scene = partial(self.clevr.study.scene, self.study.source(part_)[0])
+        return view_of(table, number, test, "CLOSURE", scene, most_likely, pictures)
 
     def make(self, out: str | Path | None = None) -> Path:
         """All questions of all tests and of their baselines, and CLEVR's scenes."""

@@ -21,6 +21,7 @@ from recombine.language.query import Where, parse_where
 from recombine.metrics.speed import Speed
 from recombine.report import curi as pages
 from recombine.report.episode import EpisodeView
+from recombine.report.media import Media
 from recombine.report.page import Section, episode_card, page
 from recombine.report.sheet import episode_sheet
 from recombine.report.table import Table
@@ -101,14 +102,27 @@ class Curi:
         self._room(splits=0)
         return pages.split_table(self.study)
 
-    def show(self, split: str, episode: int = 0, negatives: str = "hard", part: str = "test") -> EpisodeView:
-        """One episode: what is shown, what is asked, and what the oracles make of it."""
+    def show(
+        self,
+        split: str,
+        episode: int = 0,
+        negatives: str = "hard",
+        part: str = "test",
+        *,
+        pictures: bool = True,
+        sounds: int | None = 0,
+    ) -> EpisodeView:
+        """One episode: what is shown, what is asked, and what the oracles make of it.
+
+        `sounds`: of how many scenes, the positives first; None for all.
+        """
         self.study.split(split)
         part = "validation" if part == "val" else part
         if part not in PARTS:
             raise UserError(f"there is no part '{part}'; choose one of {', '.join(PARTS)}")
         self._room(splits=1)
-        return pages.episode_view(self.study, split, episode, _negatives(negatives), part)
+        media = Media(pictures, sounds)
+        return pages.episode_view(self.study, split, episode, _negatives(negatives), part, media)
 
     def make(
         self,

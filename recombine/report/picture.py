@@ -1,0 +1,108 @@
+"""Pictures of scenes for pages: what the ray tracer sees, with the outline of every object.
+
+A picture is SVG around a PNG, so it stands where a schematic does. On a page that shows one scene many times, each
+time with other objects lit, the pixels are there once and all others point at them.
+"""
+
+import base64
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recombine.render.materials import COLORS, MATERIALS, TEXTURES
+from recombine.render.png import png
+from recombine.render.schematic import canvas, element, tag
+from recombine.render.solids import SHAPES
+from recombine.world.scenes import Scenes
+
+VEIL = 0.74
+"""How much of what is not lit is hidden."""
+KNOWN: dict[str, Collection[str]] = {"shape": SHAPES, "color": COLORS, "material": MATERIALS, "texture": TEXTURES}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A scene as it is seen: the pixels as a data address, and of every object the path and the middle of its mask."""
+
+    title: str
+    width: int
+    height: int
+    pixels: str
+    masks: tuple[str, ...]
+    middles: tuple[tuple[float, float], ...]
+
+    def svg(self, prefix: str = "", numbered: bool = False) -> str:
+        """The picture; with a prefix, others on the page can point at its pixels."""
+        names = {"id": f"{prefix}-pixels"} if prefix else {}
+        shown = element("image", href=self.pixels, width=self.width, height=self.height, **names)
+        return canvas(self.title, self.width, self.height, shown, self._tags() if numbered else "")
+
+    def lit(self, of: str, prefix: str, objects: Collection[int]) -> str:
+        """The same with only some objects lit; `of` is the prefix of the picture that has the pixels."""
+        shown = element("use", href=f"#{of}-pixels")
+        veil = element("rect", width=self.width, height=self.height, fill="var(--ground,#fff)", opacity=f"{VEIL}")
+        path = "".join(self.masks[i] for i in sorted(objects))
+        if not path:
+            return canvas(self.title, self.width, self.height, shown, veil)
+        ring = {"fill": "none", "stroke_linejoin": "round"}
+        halo = element("path", d=path, stroke="var(--scene-lit,#f08c00)", stroke_width=self.width / 64, **ring)
+        clip = element("clipPath", element("path", d=path), id=f"{prefix}-lit")
+        above = element("g", shown, clip_path=f"url(#{prefix}-lit)")
+        return canvas(self.title, self.width, self.height, clip, shown, veil, halo, above)
+
+    def _tags(self) -> str:
+        """The numbers of the objects that are seen."""
+        seen = ((i, at) for i, at in enumerate(self.middles) if self.masks[i])
+        return "".join(tag(i, x, y, self.width / 100) for i, (x, y) in seen)
+
+
+def can_be_drawn(scenes: Scenes) -> bool:
+    """Whether the ray tracer knows all words of these scenes, and where their objects are."""
+    attributes = scenes.vocabulary.by_name
+    words = (set(attributes[name].values) <= set(known) for name, known in KNOWN.items() if name in attributes)
+    return {"shape", "color", "material"} <= set(attributes) and "pixel" in scenes.extra and all(words)
+
+
+def pictures(scenes: Scenes, titles: Sequence[str], width: int, height: int) -> list[Picture]:
+    """A picture of every scene."""
+    from recombine.render.raytrace import raytrace  # its loops take a while to load, and most commands draw nothing
+
+    seen = raytrace(scenes, width, height, ("rgb", "objects"))
+    assert seen.rgb is not None and seen.objects is not None
+    found = []
+    for title, rgb, objects, count in zip(titles, seen.rgb, seen.objects, scenes.count.tolist()):
+        pixels = "data:image/png;base64," + base64.b64encode(png(rgb)).decode()
+        masks = [objects == i for i in range(count)]
+        paths, middles = tuple(map(mask_path, masks)), tuple(map(_middle, masks))
+        found.append(Picture(title, width, height, pixels, paths, middles))
+    return found
+
+
+def mask_path(mask: np.ndarray) -> str:
+    """The pixels of a mask as an SVG path: a rectangle for each run of a row that the row above does not have.
+
+    >>> mask_path(np.array([[0, 1, 1], [0, 1, 1], [1, 0, 0]], bool))
+    'M1 0h2v2h-2zM0 2h1v1h-1z'
+    """
+    padded = np.pad(mask.astype(np.int8), ((0, 0), (1, 1)))
+    row, start = np.nonzero(np.diff(padded, axis=1) == 1)
+    end = np.nonzero(np.diff(padded, axis=1) == -1)[1]
+    runs: dict[tuple[int, int], list[list[int]]] = {}  # where a run starts and ends: its stretches of rows
+    for y, a, b in zip(row.tolist(), start.tolist(), end.tolist()):
+        stretches = runs.setdefault((a, b), [])
+        if stretches and stretches[-1][1] == y:
+            stretches[-1][1] = y + 1
+        else:
+            stretches.append([y, y + 1])
+    boxes = sorted((y, a, b - a, end - y) for (a, b), stretches in runs.items() for y, end in stretches)
+    return "".join(f"M{x} {y}h{w}v{h}h-{w}z" for y, x, w, h in boxes)
+
+
+def _middle(mask: np.ndarray) -> tuple[float, float]:
+    """The pixel of a mask that is nearest to its centre of mass."""
+    y, x = np.nonzero(mask)
+    if not len(y):
+        return 0.0, 0.0
+    nearest = int(np.argmin((y - y.mean()) ** 2 + (x - x.mean()) ** 2))
+    return float(x[nearest]) + 0.5, float(y[nearest]) + 0.5
