@@ -6,8 +6,8 @@ INSTALLED := $(VENV)/.installed
 
 .PHONY: demo test check bench full golden install clean
 
-demo: install ## a small world, its concepts, episodes, ideal learners and gaps, as a page to look at
-	@RECOMBINE_HOME=$${RECOMBINE_HOME:-out/store} $(BIN)/recombine report curi --scale demo --edition release --out out/demo.html
+demo: install ## a small world to look at and listen to, with its concepts, ideal learners and gaps, as a page
+	@RECOMBINE_HOME=$${RECOMBINE_HOME:-out/store} $(BIN)/recombine demo --out out/demo.html
 	@echo "Open out/demo.html in a browser."
 
 test: install ## the whole suite
@@ -22,6 +22,7 @@ check: install ## format, lint, types, smoke test
 bench: install ## the speed of every part beside its plain reference
 	$(BIN)/recombine bench curi --scale laptop
 	$(BIN)/recombine bench clevr
+	$(BIN)/python benchmarks/render.py
 	$(BIN)/recombine bench concept-world
 	$(BIN)/python benchmarks/concept_world_solver.py
 

@@ -33,6 +33,7 @@ from recombine.verbs.clevr import check_files, write_question
 from recombine.verbs.common import free_file
 from recombine.verbs.concept_world import write_experiment
 from recombine.verbs.curi import write_episode
+from recombine.verbs.demo import write_demo
 from recombine.verbs.render import wanted
 
 app = typer.Typer(
@@ -318,6 +319,17 @@ def gap(
     else:
         out_console.print(replace(found.brief("mAP"), note="").rich())
         out_console.print(found.brief("accuracy").rich())
+
+
+@app.command(epilog="Example: [b]recombine demo --out demo.html[/b]")
+def demo(
+    out: Annotated[Path, typer.Option("--out", help="The page (.html).")] = Path("demo.html"),
+    workers: Workers = CORES,
+) -> None:
+    """A small world to look at and listen to: pictures, sounds, questions, ideal learners and gaps on one page."""
+    with _bars() as bars:
+        written = write_demo(out, workers=workers, progress=bars)
+    note_console.print(f"wrote {written}")
 
 
 @app.command(epilog="Example: [b]recombine report curi --scale demo --out report.html[/b]")

@@ -385,8 +385,14 @@ INTRO = (
 )
 
 
-def html_report(study: Study, hard: GapReport, easy: GapReport | None, examples: Sequence[EpisodeView]) -> str:
-    """One self-contained page."""
+def html_report(
+    study: Study,
+    hard: GapReport,
+    easy: GapReport | None,
+    examples: Sequence[EpisodeView],
+    more: Sequence[Section] = (),
+) -> str:
+    """One self-contained page; `more` comes after the episodes."""
     drawn = {figure.name: chart(figure.svg, figure.caption) for figure in figures(study, hard, easy)}
     sections = [
         Section(
@@ -408,6 +414,7 @@ def html_report(study: Study, hard: GapReport, easy: GapReport | None, examples:
         Section(
             "Episodes", "".join(map(episode_card, examples)), "What a learner sees, and what the oracles make of it."
         ),
+        *more,
         Section("The concepts", concept_table(study).html() + drawn["lengths"] + drawn["synonyms"]),
         Section("The splits", split_table(study).html()),
         Section("Settings", settings_table(study).html()),

@@ -169,10 +169,11 @@ class Curi:
         self._room(len(splits) or len(self.study.splits))
         return pages.gap_report(self.study, self._splits(splits), kind)
 
-    def report(self, out: str | Path, *, complete: bool = False) -> Path:
+    def report(self, out: str | Path, *, complete: bool = False, sounds: int = 0, more: Sequence[Section] = ()) -> Path:
         """All nine splits with hard and easy negatives as one page (.html) or as Markdown with figures (.md).
 
-        `complete` also makes every training and validation episode.
+        `complete` also makes every training and validation episode; `sounds` are heard of each episode on the page;
+        `more` comes after the episodes there.
         """
         out, start = free_file(out, (".html", ".md")), time.monotonic()
         clock = Clock()
@@ -191,8 +192,8 @@ class Curi:
         wanted = [split for split in ("boolean", "counting", "binding-color") if split in hard.gaps] or list(hard.gaps)[
             :1
         ]
-        examples = [self.show(split, number) for number, split in enumerate(wanted, 7)]
-        text = pages.html_report(self.study, hard, easy, examples)
+        examples = [self.show(split, number, sounds=sounds) for number, split in enumerate(wanted, 7)]
+        text = pages.html_report(self.study, hard, easy, examples, more)
         write_atomically(out, lambda draft: draft.write_text(text, encoding="utf-8"))
         return out
 
