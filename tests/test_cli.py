@@ -77,6 +77,16 @@ def test_gap_prints_the_same_numbers_for_people_and_machines(run: Callable[..., 
     assert "reduced run" in " ".join(people.split())
 
 
+def test_show_with_sound_writes_a_page_with_a_player_for_every_scene(
+    run: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = run("show", "curi/counting", *TINY, "--sound")
+    text = (tmp_path / "curi-counting-0.html").read_text()
+    assert ran.code == 0 and "wrote curi-counting-0.html" in ran.err
+    assert text.count("<audio") == text.count("data:image/png") == text.count('class="shot"') > 20
+
+
 def test_show_prints_an_episode_and_writes_a_page(run: Callable[..., Ran], tmp_path: Path) -> None:
     page = tmp_path / "deep" / "episode.html"
     ran = run("show", "curi/boolean", "--episode", "7", *TINY, "--out", str(page))
