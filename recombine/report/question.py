@@ -7,7 +7,7 @@ go by their numbers in the data.
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2s
 from html import escape
 from typing import Any
@@ -292,7 +292,7 @@ def question_page(view: QuestionView) -> str:
 
 def question_card(view: QuestionView) -> str:
     """The scene, the question, its program and every step of it."""
-    scope = "q" + blake2s(repr((view.title, view.scene, view.question)).encode(), digest_size=5).hexdigest()
+    scope = "q" + blake2s(repr(replace(view, picture=None)).encode(), digest_size=5).hexdigest()
     about = f'<div><ol style="margin:0;padding:0;list-style:none">{_objects(view)}</ol></div>'
     scene = f'<div class="frame" style="--edge:var(--line)">{_drawn(view, f"{scope}-scene", None)}</div>'
     steps = "".join(_step(view, i, f"{scope}-{i}") for i in range(len(view.steps)))

@@ -103,7 +103,7 @@ class Clevr:
         self._room()
         return read_table(self.study.questions_folder(_part(part)))
 
-    def show(self, family: str, number: int = 0, part: str = "val", *, pictures: bool = True) -> QuestionView:
+    def show(self, family: str, number: int = 0, part: str = "val", *, pictures: bool = False) -> QuestionView:
         """One question: `family` is a name such as one_hop, or an index."""
         table = self.questions(part)
         column = "question_family_index" if family.isdigit() else "family"

@@ -62,7 +62,7 @@ class Closure:
         columns = (Column("test"), Column("templates", "right"), Column("what"), Column("why it is new"))
         return Table("CLOSURE's tests", columns, rows)
 
-    def show(self, test: str, number: int = 0, part: str = "val", *, pictures: bool = True) -> QuestionView:
+    def show(self, test: str, number: int = 0, part: str = "val", *, pictures: bool = False) -> QuestionView:
         """One question, with the answers of the weak learner."""
         part_ = _part(part)
         table = self.study.questions(test, part_)
@@ -117,7 +117,9 @@ class Closure:
         if out.suffix == ".md":
             markdown_report(gaps, (self.list(), self.evidence()), out)
             return out
-        text = html_report(gaps, (self.list(), self.evidence()), [self.show(test, 3) for test in CLOSURE_FAMILIES])
+        text = html_report(
+            gaps, (self.list(), self.evidence()), [self.show(test, 3, pictures=True) for test in CLOSURE_FAMILIES]
+        )
         write_atomically(out, lambda draft: draft.write_text(text, encoding="utf-8"))
         return out
 

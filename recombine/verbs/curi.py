@@ -109,7 +109,7 @@ class Curi:
         negatives: str = "hard",
         part: str = "test",
         *,
-        pictures: bool = True,
+        pictures: bool = False,
         sounds: int | None = 0,
     ) -> EpisodeView:
         """One episode: what is shown, what is asked, and what the oracles make of it.
@@ -192,7 +192,7 @@ class Curi:
         wanted = [split for split in ("boolean", "counting", "binding-color") if split in hard.gaps] or list(hard.gaps)[
             :1
         ]
-        examples = [self.show(split, number, sounds=sounds) for number, split in enumerate(wanted, 7)]
+        examples = [self.show(split, number, pictures=True, sounds=sounds) for number, split in enumerate(wanted, 7)]
         text = pages.html_report(self.study, hard, easy, examples, more)
         write_atomically(out, lambda draft: draft.write_text(text, encoding="utf-8"))
         return out

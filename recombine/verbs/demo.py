@@ -23,7 +23,7 @@ def write_demo(out: str | Path, *, workers: int = 1, store: Store | None = None,
 
 
 def _questions() -> Section:
-    intro = "CLEVR asks the first. It never puts parts together as the second does: CLOSURE tests whether a learner can."
+    intro = "CLEVR asks the first. It never puts parts together as the second does: CLOSURE tests who can."
     return Section("Questions", "".join(map(question_card, example_questions())), intro)
 
 
