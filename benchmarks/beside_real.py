@@ -16,14 +16,12 @@ import numpy as np
 from rich.console import Console
 
 from recombine.benchmarks.clevr.formats import read_scenes
+from recombine.benchmarks.clevr.redraw import as_drawn
 from recombine.benchmarks.clevr.world import LAMP_JITTER
 from recombine.metrics.likeness import likeness
 from recombine.render.png import decoded, png
 from recombine.render.raytrace import raytrace
 from recombine.report.table import Column, Table
-from recombine.world.camera import Camera
-from recombine.world.distribution import places_taken
-from recombine.world.fit import drawn_rotation, fit_camera
 from recombine.world.scenes import Scenes
 
 WIDTH, HEIGHT, SHRINK = 480, 320, 4
@@ -45,20 +43,12 @@ def pairs(folder: Path) -> list[Pair]:
     found = []
     for path in sorted(folder.glob("*scenes*.json")):
         file = read_scenes(path)
+        scenes = as_drawn(file, path.name)
         for i, name in enumerate(file.image_filename):
             image = folder / "images" / name
             if name and image.exists():
-                found.append(Pair(name, decoded(image.read_bytes())[..., :3], with_camera(file.scenes[i : i + 1])))
+                found.append(Pair(name, decoded(image.read_bytes())[..., :3], scenes[i : i + 1]))
     return found
-
-
-def with_camera(scenes: Scenes) -> Scenes:
-    """The scenes as their images show them, the lamps not moved."""
-    present = places_taken(scenes.count, scenes.places)
-    pixel, rotation = scenes.extra["pixel"].astype(float), scenes.extra["rotation"].astype(float)
-    camera = fit_camera(Camera(WIDTH, HEIGHT), scenes.position.astype(float), pixel, present)
-    extra = {"camera": camera.astype(np.float32), "rotation": drawn_rotation(rotation).astype(np.float32)}
-    return replace(scenes, extra={**scenes.extra, **extra, "lamps": np.zeros((len(scenes), 3, 3), np.float32)})
 
 
 def with_lamps(scene: Scenes, lamps: np.ndarray) -> Scenes:

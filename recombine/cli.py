@@ -258,7 +258,10 @@ def make(
 
 @app.command(epilog="Example: [b]recombine render data/curi --size 480x320 --out data/curi-large[/b]")
 def render(
-    dataset: Annotated[Path, typer.Argument(help="A folder made by [b]recombine make[/b] with --out.")],
+    dataset: Annotated[
+        Path,
+        typer.Argument(help="A folder made by [b]recombine make[/b] with --out, or a scene file of CLEVR (.json)."),
+    ],
     what: Annotated[
         str | None,
         typer.Option("--what", help="[b]images[/b] (default), [b]sounds[/b] (default with --recordings), or both."),

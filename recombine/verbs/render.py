@@ -3,20 +3,25 @@
 import hashlib
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from recombine.benchmarks.clevr.redraw import HEIGHT, WIDTH, scenes_to_draw
 from recombine.render.dataset import Cost, RenderScenes, Source, cost
 from recombine.render.forms import Form, Images, Look, Recordings, Samples, Sounds
-from recombine.store.engine import Engine, Progress, engine, silent
+from recombine.store.engine import Engine, Progress, engine, shard_bounds, silent
 from recombine.store.errors import UserError
 from recombine.store.recipe import Recipe
-from recombine.store.store import PART, Store, write_atomically
+from recombine.store.store import PART, Store, write_atomically, write_table
 from recombine.verbs.common import disk_of, draft_of, export, free_folder, positive
 from recombine.verbs.dataset import Dataset, read_dataset, write_dataset
+from recombine.world.columns import to_table
+from recombine.world.shards import shard_name
 
 KINDS = ("images", "sounds")
 FORMATS = ("parquet", "webdataset")
@@ -343,15 +348,47 @@ def render_dataset(
     progress: Progress = silent,
     tell: Tell = quiet,
 ) -> Path:
-    """Render the scenes of a dataset again, into a dataset of its own."""
+    """Render the scenes of a dataset again, or those of a scene file of CLEVR, into a dataset of its own."""
     positive(workers=workers)
-    folder = Path(dataset)
+    with opened(Path(dataset)) as folder:
+        named = Path(dataset).with_suffix("") if folder != Path(dataset) else folder
+        return _render(folder, named, out, chosen, format, workers, progress, tell)
+
+
+@contextmanager
+def opened(dataset: Path) -> Iterator[Path]:
+    """The folder of a dataset; a scene file of CLEVR is one for as long as it is needed."""
+    if dataset.suffix != ".json" or not dataset.is_file():
+        yield dataset
+        return
+    scenes = scenes_to_draw(dataset)
+    described = Dataset("clevr", scenes.vocabulary, scenes.places, (("", len(scenes)),), PER_FILE, WIDTH, HEIGHT, None)
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "scenes").mkdir()
+        recipe = Recipe("scenes", VERSION, {"file": dataset.name}, {})
+        for number, (low, high) in enumerate(shard_bounds(len(scenes), PER_FILE)):
+            write_table(folder / "scenes" / shard_name("scenes", number), to_table(scenes[low:high], low), recipe)
+        write_dataset(folder, described, {"file": dataset.name}, {})
+        yield folder
+
+
+def _render(
+    folder: Path,
+    named: Path,
+    out: str | Path | None,
+    chosen: Wanted | str,
+    format: str,
+    workers: int,
+    progress: Progress,
+    tell: Tell,
+) -> Path:
     described, world = read_dataset(folder)
     chosen = wanted(chosen) if isinstance(chosen, str) else chosen
     parts = {part: folder / "scenes" / part for part, _ in described.parts}
     given = {part: Given(path, _digest(path, "*.parquet")) for part, path in parts.items()}
     todo = works(described, lambda: given, chosen, format)
-    target = Path(out) if out is not None else _beside(folder, described, chosen)
+    target = Path(out) if out is not None else _beside(named, described, chosen)
     free_folder(target)
     found = {f"scenes/{part}".rstrip("/"): path for part, path in parts.items()}
     with engine(workers, progress) as hands:
