@@ -108,19 +108,18 @@ def _enter_box(size: Vector, edge: float, at: Vector, toward: Vector) -> float:
 
 @kernel
 def _enter_round_box(size: Vector, edge: float, at: Vector, toward: Vector) -> float:
-    """A box with round edges is three boxes, each with one full side, and twelve capsules."""
+    """A box with round edges, entered beside the flat part of its sides: through one of twelve capsules."""
     x, y, z = size[0] - edge, size[1] - edge, size[2] - edge
-    hit = _first(_slabs((size[0], y, z), at, toward))
-    hit = min(hit, _first(_slabs((x, size[1], z), at, toward)))
-    hit = min(hit, _first(_slabs((x, y, size[2]), at, toward)))
+    dx, dy, dz = toward
+    hit = MISS
     for one in (-1.0, 1.0):
-        for other in (-1.0, 1.0):
-            up = (at[0] - one * x, at[1] - other * y, at[2])
-            hit = min(hit, _enter_capsule(edge, z, up, toward))
-            side = (at[1] - one * y, at[2] - other * z, at[0])
-            hit = min(hit, _enter_capsule(edge, x, side, (toward[1], toward[2], toward[0])))
-            deep = (at[2] - one * z, at[0] - other * x, at[1])
-            hit = min(hit, _enter_capsule(edge, y, deep, (toward[2], toward[0], toward[1])))
+        for other in (-1.0, 1.0):  # an edge that lies ahead on both axes is left by the ray, not entered
+            if one * dx < 0 or other * dy < 0:
+                hit = min(hit, _enter_capsule(edge, z, (at[0] - one * x, at[1] - other * y, at[2]), toward))
+            if one * dy < 0 or other * dz < 0:
+                hit = min(hit, _enter_capsule(edge, x, (at[1] - one * y, at[2] - other * z, at[0]), (dy, dz, dx)))
+            if one * dz < 0 or other * dx < 0:
+                hit = min(hit, _enter_capsule(edge, y, (at[2] - one * z, at[0] - other * x, at[1]), (dz, dx, dy)))
     return hit
 
 

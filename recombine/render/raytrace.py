@@ -92,7 +92,7 @@ class _Scene:
     def __init__(self, width: int, height: int) -> None:
         self.far, self.owner = np.empty((height, width)), np.empty((height, width), np.int32)
         self.light, self.edge = np.empty((3, height, width), np.float32), np.empty((height, width), np.uint8)
-        self.chart = np.empty((3, MAP, MAP), np.float32)
+        self.chart, self.materials = np.empty((3, MAP, MAP), np.float32), material_table()
         self.work = np.zeros((WORK, max(width, MAP, CHUNK)), np.float32)
 
     def __call__(
@@ -115,17 +115,19 @@ class _Scene:
         """First the floor, then what stands on it, then the edges once more."""
         things, balls = things_of(rows), balls_of(rows)
         light_floor(rows, things, balls, lamps, view, focal, self.work, self.chart, self.light)
-        eye, materials = view[POSITION], material_table()
+        eye = view[POSITION]
 
         def shade(start: np.ndarray, points: np.ndarray) -> np.ndarray:
             points, seen = np.ascontiguousarray(points), np.empty(points.shape, np.float32)
-            shade_all(rows, things, balls, lamps, materials, self.chart, eye, focal, start, points, self.work, seen)
+            shade_all(
+                rows, things, balls, lamps, self.materials, self.chart, eye, focal, start, points, self.work, seen
+            )
             return seen
 
         start, pixels = by_primitive(self.owner.reshape(-1), len(rows))
         spread(pixels, shade(start, points_of(view, focal, self.far, pixels)), self.light)
         encode(self.light, screen(), rgb)
-        edges = find_edges(pixels, self.owner, rgb, self.edge)
-        found, points, source = look_again(rows, view, focal, self.owner, self.edge, edges)
+        edges = find_edges(self.owner, rgb, self.edge)
+        first, found, points, source = look_again(rows, view, focal, self.owner, self.edge, edges)
         start, order = by_primitive(found, len(rows))
-        blend(edges, source, order, shade(start, points[order].T), self.light, screen(), rgb)
+        blend(edges, first, source, order, shade(start, points[order].T), self.light, screen(), rgb)

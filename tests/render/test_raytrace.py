@@ -41,6 +41,12 @@ def inner(mask: np.ndarray) -> np.ndarray:
     return mask & padded[:-2, 1:-1] & padded[2:, 1:-1] & padded[1:-1, :-2] & padded[1:-1, 2:]
 
 
+def linear(rgb: np.ndarray) -> np.ndarray:
+    """Colours of the screen, 0 to 255, as shares of light."""
+    share = rgb / 255
+    return np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+
+
 # --- batches --------------------------------------------------------------------------------------------------------
 
 
@@ -133,6 +139,16 @@ def test_a_mirror_shows_its_neighbour() -> None:
         both = inner((shown == 0) & (hidden == 0))
         redder = (beside - alone)[both] @ [1, -0.5, -0.5]
         assert least <= redder.max() <= most
+
+
+def test_thin_highlights_on_round_edges_are_the_mean_of_a_larger_picture() -> None:
+    """They are thinner than a pixel: too few looks at a pixel break them into dashes."""
+    turn = ((0.17, -0.985444, 0), (0.985444, 0.17, 0), (0, 0, 1))
+    cube = Part("box", (0, 0, 0.7), (0.7, 0.7, 0.7), material="metal", rotation=turn, detail=0.126)
+    (small, shown), (large, _) = picture(cube, width=240, height=160), picture(cube, width=960, height=640)
+    expected = linear(large).reshape(160, 4, 240, 4, 3).mean(axis=(1, 3))
+    off = (linear(small) - expected)[inner(inner(shown == 0))]
+    assert np.sqrt((off**2).mean()) < 0.014
 
 
 def test_shadows_are_soft_and_end() -> None:
