@@ -28,7 +28,7 @@ from recombine.report.table import Column, Table
 from recombine.store.errors import UserError
 from recombine.store.progress import Bars
 from recombine.store.store import write_atomically
-from recombine.verbs import drawing
+from recombine.verbs import drawing, learners
 from recombine.verbs.clevr import check_files, write_question
 from recombine.verbs.common import free_file
 from recombine.verbs.concept_world import write_experiment
@@ -545,6 +545,82 @@ def recognise(
     _notes(*found.notes, *written)
     if not found:
         raise typer.Exit(1)
+
+
+@app.command(epilog="Example: [b]recombine train concept-world --experiment sequences --model cnn --seeds 3[/b]")
+def train(
+    benchmark: Benchmark,
+    experiment: Annotated[
+        list[str] | None, typer.Option("--experiment", help="An experiment; repeat for several. Default: all.")
+    ] = None,
+    model: Annotated[
+        list[str] | None, typer.Option("--model", help="A network; repeat for several. Default: all of the paper.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="The first seed of the networks.", min=0)] = 0,
+    seeds: Annotated[int, typer.Option("--seeds", help="How many seeds, each a run of its own.", min=1)] = 1,
+    out: Annotated[
+        Path, typer.Option("--out", help="Where the runs are; finished ones are kept, others go on.")
+    ] = Path("runs"),
+    scale: Annotated[str, typer.Option("--scale", help="How many images: [b]demo[/b] or [b]paper[/b].")] = "paper",
+    images: Annotated[int, typer.Option("--images-seed", help="Another seed gives other images.", min=0)] = 0,
+    workers: Annotated[
+        int, typer.Option("--workers", help="Runs at once, each with one thread. Default: all cores.", min=1)
+    ] = CORES,
+    epochs: Annotated[
+        int | None, typer.Option("--epochs", help="The most epochs. Default: the paper's.", min=1)
+    ] = None,
+    patience: Annotated[
+        int | None, typer.Option("--patience", help="Epochs without progress before it stops.", min=1)
+    ] = None,
+    rate: Annotated[float | None, typer.Option("--rate", help="The learning rate. Default: the paper's.")] = None,
+    device: Annotated[str, typer.Option("--device", help="[b]cpu[/b], [b]cuda[/b] or [b]mps[/b].")] = "cpu",
+    precision: Annotated[str, typer.Option("--precision", help="[b]float32[/b] or [b]bfloat16[/b].")] = "float32",
+    weights: Annotated[
+        Path | None, typer.Option("--weights", help="ResNet-18's ImageNet weights (.pth or .safetensors).")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Train networks; the same command goes on where it was stopped, and adds seeds or epochs."""
+    with _bars() as bars:
+        table = learners.train(
+            benchmark,
+            experiment or (),
+            model or (),
+            seed=seed,
+            seeds=seeds,
+            out=out,
+            scale=scale,
+            images=images,
+            workers=workers,
+            epochs=epochs,
+            patience=patience,
+            rate=rate,
+            device=device,
+            precision=precision,
+            weights=weights,
+            progress=bars,
+        )
+    return _print(table, as_json)
+
+
+@app.command("eval", epilog="Example: [b]recombine eval runs/concept-world-sequences-cnn-0[/b]")
+def evaluate(run: Annotated[Path, typer.Argument(help="The folder of a run.")], as_json: Json = False) -> None:
+    """Test the best network of a run again: scores by class and test, and what was taken for what."""
+    with _bars() as bars:
+        tables = learners.evaluate(run, progress=bars)
+    for table in tables:
+        _print(table, as_json)
+
+
+@app.command("table", epilog="Example: [b]recombine table concept-world runs[/b]")
+def table_(
+    benchmark: Benchmark,
+    runs: Annotated[Path, typer.Argument(help="The folder of the runs.")] = Path("runs"),
+    as_json: Json = False,
+) -> None:
+    """All finished runs of a folder, mean and interval over seeds, beside the paper's numbers."""
+    for table in learners.table(benchmark, runs):
+        _print(table, as_json)
 
 
 def _notes(*texts: str) -> None:

@@ -17,7 +17,7 @@ from recombine.benchmarks import laws
 from recombine.benchmarks.curi import study
 from recombine.benchmarks.curi.study import SCALES, Scale
 
-COMMANDS = ("list", "show", "make", "gap", "report", "demo", "check", "bench")
+COMMANDS = ("list", "show", "make", "gap", "report", "demo", "check", "bench", "train", "eval", "table")
 
 
 class Ran(NamedTuple):

@@ -131,7 +131,7 @@ def evaluate(run: str | Path, store: Store | None = None, progress: Progress = s
     config = read_config(folder)
     job = training.job_of(config, folder)
     study = ConceptWorldStudy(job.scale, job.images, store or Store.default(), progress=progress)
-    found = training.test(folder, study)
+    found = training.evaluate(folder, study)
     return [_scores_table(job, found), *(_confusion_table(name, found) for name in found["confusion"])]
 
 

@@ -26,7 +26,7 @@ from recombine.store.store import write_atomically
 from recombine.tasks.examples import Examples
 from recombine.world.scenes import ABSENT, Scenes
 
-PAPER = Training(batch=128, rate=1e-3, epochs=100, patience=10)
+PAPER = Training(batch=128, rate=1e-3, epochs=100, patience=10, least=1e-4)
 MODELS: dict[str, Training] = {
     "mlp": PAPER,
     "cnn": PAPER,
@@ -34,7 +34,7 @@ MODELS: dict[str, Training] = {
     "wren": replace(PAPER, rate=1e-5),
     "predinet": replace(PAPER, rate=1e-5, batch=64),
 }
-"""The settings of each network: appendix 2.1. It says that training stops early, not when; the patience is ours."""
+"""The settings of each network: appendix 2.1. It says that training stops early, not when: the patience is ours."""
 PRINTED = {"mlp": "MLP", "cnn": "CNN", "resnet": "ResNet", "wren": "WReN", "predinet": "PrediNet"}
 CURRICULUM = "-curriculum"
 RESULTS = "results.json"
@@ -153,9 +153,10 @@ def learn(job: Job, study: ConceptWorldStudy, out: Path, watch: Any = None) -> P
     from recombine.solvers.networks.images import build
     from recombine.solvers.pictures import PictureSolver
     from recombine.solvers.run import Run
-    from recombine.solvers.train import unwatched
+    from recombine.solvers.train import need_device, unwatched
 
     check(job, study)
+    need_device(job.training.device)
     length = {name: value for name, value in asdict(job.training).items() if name in LENGTH}
     run = Run(out / job.name, identity(job, study), length)
     grid, experiment = study.library.grid, study.experiment(job.base)
@@ -165,7 +166,7 @@ def learn(job: Job, study: ConceptWorldStudy, out: Path, watch: Any = None) -> P
     solver = PictureSolver(network, eye, job.training, run, first, epochs, watch or unwatched)
     solver.learn(examples(study, job.base, "train"), job.key)
     if not _tested(run.folder, run.measured[-1].step):
-        test(run.folder, study)
+        evaluate(run.folder, study)
     return run.folder
 
 
@@ -186,7 +187,7 @@ def _side(study: ConceptWorldStudy) -> int:
     return grid.width
 
 
-def test(folder: Path, study: ConceptWorldStudy) -> dict[str, Any]:
+def evaluate(folder: Path, study: ConceptWorldStudy) -> dict[str, Any]:
     """Test the best network of a run on every test of its experiment, and write the results into its folder."""
     need_torch()
     from recombine.solvers.networks.images import build, parameters

@@ -54,7 +54,9 @@ class ResNet(nn.Module):
 
     def take(self, weights: Mapping[str, Tensor]) -> None:
         """Begin from ImageNet's weights; the reading of the classes stays as it was."""
-        own = {name: value for name, value in self.state_dict().items() if not name.startswith(("fc.", "mean", "spread"))}
+        own = {
+            name: value for name, value in self.state_dict().items() if not name.startswith(("fc.", "mean", "spread"))
+        }
         missing = [name for name, value in own.items() if name not in weights or weights[name].shape != value.shape]
         if missing:
             raise KeyError(missing[0])

@@ -1,0 +1,73 @@
+"""Courses: which rows are learnt from at which step.
+
+A course has one or more stages, each with rows of its own; all but the last have so many epochs. In an epoch every row
+of the stage comes once, in an order that the key and the epoch decide, so a training can begin anywhere.
+
+>>> course = Course((Stage(np.arange(5)),), 2, Key(0))
+>>> [len(course.rows(step)) for step in range(3)], course.epoch(3).number
+([2, 2, 1], 1)
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from recombine.store.key import Key
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """Rows to learn from, for so many epochs; the last stage has no end."""
+
+    rows: np.ndarray  # int[n]
+    epochs: int = 0
+
+
+class Epoch(NamedTuple):
+    """Where a step is."""
+
+    number: int
+    stage: int
+    start: int
+    """The first step of the epoch."""
+    end: int
+    """The first step after it."""
+
+
+class Course:
+    """The rows of every step."""
+
+    def __init__(self, stages: tuple[Stage, ...], batch: int, key: Key) -> None:
+        self.stages, self.batch, self.key = stages, batch, key
+        self._order = lru_cache(maxsize=1)(self._new_order)
+
+    def steps(self, epochs: int) -> int:
+        """How many steps the course takes with so many epochs of its last stage."""
+        first = sum(stage.epochs * self._length(stage) for stage in self.stages[:-1])
+        return first + epochs * self._length(self.stages[-1])
+
+    def epoch(self, step: int) -> Epoch:
+        """The epoch of a step."""
+        number, start = 0, 0
+        for place, stage in enumerate(self.stages):
+            length, last = self._length(stage), place == len(self.stages) - 1
+            done = (step - start) // length
+            if last or done < stage.epochs:
+                return Epoch(number + done, place, start + done * length, start + (done + 1) * length)
+            number, start = number + stage.epochs, start + stage.epochs * length
+        raise AssertionError("a course has stages")
+
+    def rows(self, step: int) -> np.ndarray:
+        """The rows of a step, int[at most batch]."""
+        epoch = self.epoch(step)
+        at = (step - epoch.start) * self.batch
+        return self._order(epoch.number, epoch.stage)[at : at + self.batch]
+
+    def _new_order(self, epoch: int, stage: int) -> np.ndarray:
+        return (self.key / "order" / epoch).rng().permutation(self.stages[stage].rows)
+
+    def _length(self, stage: Stage) -> int:
+        """The steps of an epoch."""
+        return -(-len(stage.rows) // self.batch)

@@ -1,0 +1,262 @@
+"""The one loop: every network of this package is trained by it.
+
+What is learnt is a `Lesson`: a network, its rows, what is lost on some of them, and a validation. The loop takes the
+steps, lowers the rate, keeps the best, stops, measures, and writes checkpoints. On a CPU with one thread a training
+that was stopped at any moment, however rudely, ends in the same checkpoints as one that was not, bit for bit: the order
+of the rows comes from the key, and a checkpoint holds all else, PyTorch's random numbers included.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import monotonic, process_time
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from recombine.solvers import checkpoint
+from recombine.solvers.course import Course, Stage
+from recombine.solvers.run import Run
+from recombine.solvers.seeding import seeded
+from recombine.solvers.training import Standing, Training
+from recombine.store.errors import UserError
+from recombine.store.key import Key
+
+
+class Lesson(Protocol):
+    """What is learnt."""
+
+    @property
+    def network(self) -> nn.Module: ...
+
+    @property
+    def stages(self) -> tuple[Stage, ...]: ...
+
+    def loss(self, rows: np.ndarray) -> Tensor:
+        """What the network loses on these rows, one number."""
+        ...
+
+    def validate(self) -> Mapping[str, float]:
+        """How well the network does on what is held back."""
+        ...
+
+
+@dataclass(frozen=True)
+class Moment:
+    """How far a training is, for those who watch."""
+
+    step: int
+    steps: int
+    epoch: int
+    loss: float
+    validation: Mapping[str, float]
+    each: float
+    """The seconds of a step, by the mean of this sitting."""
+
+    @property
+    def left(self) -> float:
+        """The seconds that it takes at most; early stopping may end it sooner."""
+        return self.each * (self.steps - self.step)
+
+
+Watch = Callable[[Moment], None]
+
+
+def unwatched(moment: Moment) -> None:
+    """Show nothing."""
+
+
+def train(lesson: Lesson, training: Training, run: Run, key: Key, watch: Watch = unwatched) -> Standing:
+    """Train to the end, from the last checkpoint of the run if it has one."""
+    with settled(training), seeded(key / "noise"):
+        return _Loop(lesson, training, run, key, watch).go()
+
+
+class _Loop:
+    def __init__(self, lesson: Lesson, training: Training, run: Run, key: Key, watch: Watch) -> None:
+        self.lesson, self.training, self.run, self.watch = lesson, training, run, watch
+        self.network = lesson.network.to(training.device)
+        self.course = Course(lesson.stages, training.batch, key)
+        self.steps = self._end(training)
+        self.optimiser = _optimiser(self.network, training)
+        self.step, self.standing = 0, Standing()
+        self.losses: list[float] = []  # since the last validation
+        self.validation: Mapping[str, float] = {}
+        self.best: dict[str, Tensor] | None = None  # not yet written
+        if run.last.exists():
+            self._restore(checkpoint.load(run.last, run.identity))
+        run.begin(self.step, {"device": training.device, "threads": training.threads, "precision": training.precision})
+        self.spent = run.spent  # in earlier sittings
+        self.began, self.first = (monotonic(), process_time()), self.step
+        self.saved = self.began[0]
+
+    def _end(self, training: Training) -> int:
+        """The last step: a validation, so that a training that is extended later takes no other turn."""
+        steps = training.steps or self.course.steps(training.epochs)
+        if training.validate_every is not None:
+            return -(-steps // training.validate_every) * training.validate_every
+        return self.course.epoch(steps - 1).end
+
+    def go(self) -> Standing:
+        while self.step < self.steps and not self.standing.over(self.training):
+            self._learn(self.course.rows(self.step))
+            self.step += 1
+            if self._due():
+                self._validate()
+            self.watch(self._moment())
+            if monotonic() - self.saved >= self.training.checkpoint_every:
+                self._save()
+        self._save()
+        return self.standing
+
+    def _learn(self, rows: np.ndarray) -> None:
+        self.network.train()
+        self.optimiser.zero_grad(set_to_none=True)
+        with self._precisely():
+            loss = self.lesson.loss(rows)
+        self.losses.append(loss.item())
+        if not np.isfinite(self.losses[-1]):
+            raise self._lost("the loss is no longer a number")
+        loss.backward()
+        if self.training.clip is not None:
+            nn.utils.clip_grad_norm_(self.network.parameters(), self.training.clip)
+        self.optimiser.step()
+
+    def _due(self) -> bool:
+        """Whether this is the moment for a validation."""
+        every = self.training.validate_every
+        if every is not None:
+            return self.step % every == 0
+        return self.step == self.course.epoch(self.step - 1).end
+
+    def _validate(self) -> None:
+        self.network.eval()
+        with torch.no_grad(), self._precisely():
+            self.validation = dict(self.lesson.validate())
+        loss, self.losses = float(np.mean(self.losses)), []
+        epoch = self.course.epoch(self.step - 1)
+        if epoch.stage == len(self.course.stages) - 1:  # an early stage is no measure of the whole
+            self._judge(self.validation[self.training.judge])
+        self._measure(epoch.number, {"loss": loss, "rate": self._rate, **_named(self.validation)})
+
+    def _judge(self, value: float) -> None:
+        self.standing = self.standing.after(value, self.step, self.training)
+        if self.standing.best_step == self.step:
+            self.best = {name: tensor.detach().clone() for name, tensor in self.network.state_dict().items()}
+        if self.standing.plateau(self.training):
+            for group in self.optimiser.param_groups:
+                group["lr"] *= self.training.slower_by
+
+    @property
+    def _rate(self) -> float:
+        return float(self.optimiser.param_groups[0]["lr"])
+
+    def _measure(self, epoch: int, values: Mapping[str, float]) -> None:
+        seconds, cpu_seconds = self.spent
+        wall, cpu = monotonic() - self.began[0], process_time() - self.began[1]
+        self.run.measure(self.step, epoch, seconds + wall, cpu_seconds + cpu, values)
+
+    def _moment(self) -> Moment:
+        loss = float(np.mean(self.losses)) if self.losses else float("nan")
+        each = (monotonic() - self.began[0]) / (self.step - self.first)
+        return Moment(self.step, self.steps, self.course.epoch(self.step - 1).number, loss, self.validation, each)
+
+    def _save(self) -> None:
+        """The best first: a last checkpoint that knew of a better network than there is would be wrong for good."""
+        if not all(bool(torch.isfinite(parameter).all()) for parameter in self.network.parameters()):
+            raise self._lost("the weights are no longer numbers")
+        if self.best is not None:
+            checkpoint.save(self.run.best, {"network": self.best, "standing": asdict(self.standing)}, self.run.identity)
+            self.best = None
+        self.run.write_metrics()
+        checkpoint.save(self.run.last, self._state(), self.run.identity)
+        self.saved = monotonic()
+
+    def _state(self) -> dict[str, Any]:
+        return {
+            "network": self.network.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+            "standing": asdict(self.standing),
+            "step": self.step,
+            "losses": self.losses,
+            "validation": self.validation,
+            "noise": {"cpu": torch.get_rng_state(), **_cuda_noise(self.training)},
+        }
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        self.network.load_state_dict(state["network"])
+        self.optimiser.load_state_dict(state["optimiser"])
+        self._lay_out()
+        self.standing = Standing(**state["standing"])
+        self.step, self.losses, self.validation = state["step"], state["losses"], state["validation"]
+        torch.set_rng_state(state["noise"]["cpu"])
+        if "cuda" in state["noise"]:
+            torch.cuda.set_rng_state(state["noise"]["cuda"])
+
+    def _lay_out(self) -> None:
+        """Lay the optimiser's tensors out in memory as they were: another layout may round differently."""
+        for parameter, state in self.optimiser.state.items():
+            for name, value in state.items():
+                if isinstance(value, Tensor) and value.shape == parameter.shape:
+                    state[name] = torch.empty_like(parameter, dtype=value.dtype).copy_(value)
+
+    def _precisely(self) -> Any:
+        mixed = self.training.precision == "bfloat16"
+        return torch.autocast(self.training.device, torch.bfloat16, enabled=mixed)
+
+    def _lost(self, what: str) -> UserError:
+        kept = (
+            f"the last good checkpoint is {self.run.last}" if self.run.last.exists() else "there is no checkpoint yet"
+        )
+        return UserError(f"{what} at step {self.step:,}; {kept}; lower the rate, now {self._rate:g}")
+
+
+def load_best(file: Path, network: nn.Module, identity: checkpoint.Identity) -> Standing:
+    """Give a network the weights that did best in validation."""
+    if not file.exists():
+        raise UserError(f"{file} does not exist yet; train a little longer")
+    state = checkpoint.load(file, identity)
+    network.load_state_dict(state["network"])
+    return Standing(**state["standing"])
+
+
+def need_device(device: str) -> None:
+    """Refuse a device that is not there."""
+    if device == "cuda" and not torch.cuda.is_available():
+        raise UserError("there is no CUDA device here; leave --device out to train on the CPU")
+    if device == "mps" and not torch.backends.mps.is_available():
+        raise UserError("there is no Apple GPU here; leave --device out to train on the CPU")
+
+
+@contextmanager
+def settled(training: Training) -> Iterator[None]:
+    """PyTorch with the threads and the device of a training, and the same sums every time."""
+    need_device(training.device)
+    threads, chosen = torch.get_num_threads(), torch.backends.cudnn.deterministic
+    torch.set_num_threads(training.threads)
+    torch.backends.cudnn.deterministic = True
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+        torch.backends.cudnn.deterministic = chosen
+
+
+def _optimiser(network: nn.Module, training: Training) -> torch.optim.Optimizer:
+    wanted = [parameter for parameter in network.parameters() if parameter.requires_grad]
+    rate, decay = training.rate, training.weight_decay
+    if training.optimiser == "sgd":
+        return torch.optim.SGD(wanted, rate, momentum=0.9, weight_decay=decay)
+    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[training.optimiser]
+    return kind(wanted, rate, weight_decay=decay, fused=training.device != "mps")
+
+
+def _named(validation: Mapping[str, float]) -> dict[str, float]:
+    return {f"validation/{name}": value for name, value in validation.items()}
+
+
+def _cuda_noise(training: Training) -> dict[str, Tensor]:
+    return {"cuda": torch.cuda.get_rng_state()} if training.device == "cuda" else {}

@@ -1,0 +1,109 @@
+"""How a network is trained: the settings, as one value, and when to stop. Nothing here needs PyTorch."""
+
+from dataclasses import asdict, dataclass, replace
+from importlib.util import find_spec
+from typing import Any
+
+from recombine.store.errors import UserError
+
+OPTIMISERS = ("adam", "adamw", "sgd")
+DEVICES = ("cpu", "cuda", "mps")
+PRECISIONS = ("float32", "bfloat16")
+LENGTH = ("epochs", "steps", "checkpoint_every")
+"""Settings that may change when a training goes on: they decide where it ends, not the way."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """The settings of one training."""
+
+    batch: int = 128
+    rate: float = 1e-3
+    optimiser: str = "adam"
+    weight_decay: float = 0.0
+    epochs: int = 100
+    steps: int | None = None
+    """The most steps, in place of epochs; training ends with the validation that is due then, or is due next."""
+    patience: int | None = None
+    """Validations without progress after which training stops."""
+    least: float = 0.0
+    """How much better is progress."""
+    slower_by: float = 1.0
+    """What the rate is multiplied with when validation has reached a plateau."""
+    slower_after: int = 10
+    """Validations without progress that are a plateau."""
+    clip: float | None = None
+    """The largest norm of a gradient."""
+    judge: str = "loss"
+    """The validation's value that is to become best."""
+    higher: bool = False
+    """Whether more of it is better."""
+    validate_every: int | None = None
+    """In steps; by default once an epoch."""
+    checkpoint_every: float = 20.0
+    """In seconds."""
+    device: str = "cpu"
+    precision: str = "float32"
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        _one_of("optimiser", self.optimiser, OPTIMISERS)
+        _one_of("device", self.device, DEVICES)
+        _one_of("precision", self.precision, PRECISIONS)
+        for name in ("batch", "epochs", "steps", "patience", "slower_after", "validate_every", "threads"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise UserError(f"{name} must be at least 1, not {value}")
+        if not self.rate > 0:
+            raise UserError(f"the rate must be more than 0, not {self.rate}")
+
+    def fixed(self) -> dict[str, Any]:
+        """What must be the same for a training to go on."""
+        return {name: value for name, value in asdict(self).items() if name not in LENGTH}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a training stands after its validations."""
+
+    best: float | None = None
+    best_step: int = 0
+    mark: float | None = None
+    """The value at the last progress."""
+    waited: int = 0
+    """Validations since then."""
+    level: int = 0
+    """Validations since then, or since the rate was lowered."""
+
+    def after(self, value: float, step: int, training: Training) -> "Standing":
+        """How it stands after one more validation."""
+        new = replace(self, best=value, best_step=step) if _better(value, self.best, training, 0.0) else self
+        if _better(value, self.mark, training, training.least):
+            return replace(new, mark=value, waited=0, level=0)
+        level = 0 if self.plateau(training) else self.level
+        return replace(new, waited=self.waited + 1, level=level + 1)
+
+    def plateau(self, training: Training) -> bool:
+        """Whether the rate is to be lowered now."""
+        return training.slower_by != 1.0 and self.level >= training.slower_after
+
+    def over(self, training: Training) -> bool:
+        """Whether nothing better is to be expected."""
+        return training.patience is not None and self.waited >= training.patience
+
+
+def _better(value: float, than: float | None, training: Training, least: float) -> bool:
+    if than is None:
+        return True
+    return value > than + least if training.higher else value < than - least
+
+
+def need_torch() -> None:
+    """Refuse where PyTorch is not installed."""
+    if find_spec("torch") is None:
+        raise UserError("networks need PyTorch: pip install 'recombine[models]'")
+
+
+def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise UserError(f"there is no {name} '{value}'; choose one of {', '.join(known)}")

@@ -1,0 +1,115 @@
+"""Networks on ConceptWorld's experiments: what they see, what they cannot see, and the runs they leave."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombine[models]'")
+
+from recombine.benchmarks.concept_world import study as of_study
+from recombine.benchmarks.concept_world.study import ConceptWorldStudy
+from recombine.benchmarks.concept_world.training import (
+    CURRICULUM,
+    MODELS,
+    Eye,
+    Job,
+    evaluate,
+    examples,
+    experiments,
+    learn,
+    results,
+)
+from recombine.metrics.confusion import f1
+from recombine.render.grid import paint
+from recombine.solvers.networks.images import build
+from recombine.solvers.pictures import answer, held_back
+from recombine.store.errors import UserError
+from recombine.store.key import Key
+from recombine.store.store import Store
+
+BRIEFLY = replace(MODELS["mlp"], epochs=2)
+
+
+@pytest.fixture(scope="module")
+def study(own_home: Path) -> ConceptWorldStudy:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(of_study.SHARES, "tiny", 0.02)
+        return ConceptWorldStudy("tiny", 0, Store(own_home))
+
+
+@pytest.fixture(autouse=True)
+def tiny_scale(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(of_study.SHARES, "tiny", 0.02)
+
+
+def test_a_solver_sees_the_images_of_the_experiment(study: ConceptWorldStudy) -> None:
+    table = study.samples("sequences", "length_5")
+    seen = Eye(32, 32)(examples(study, "sequences", "length_5").scenes)
+    assert np.array_equal(seen, paint(study.images(table), study.library.grid.colors))
+
+
+def test_predictions_ignore_hidden_columns(study: ConceptWorldStudy) -> None:
+    asked = examples(study, "sequences", "length_3")
+    other = replace(asked, concept=asked.concept[::-1], target=(asked.target + 1) % 3, concepts=asked.concepts[::-1])
+    network = build("cnn", 32, 3, Key(0))
+    said, again = (answer(network, Eye(32, 32), one.observed(), BRIEFLY) for one in (asked, other))
+    assert np.array_equal(said, again) and said.sum(axis=1) == pytest.approx(np.ones(len(said)))
+    assert len(asked.observed().shown) == 0
+
+
+def test_a_tenth_of_every_class_is_held_back() -> None:
+    target = np.repeat([0, 1, 2], [100, 50, 4])
+    held = held_back(target, Key(0))
+    assert np.bincount(target[held]).tolist() == [10, 5, 1]
+    assert not np.array_equal(held, held_back(target, Key(1)))
+
+
+def test_a_run_is_trained_tested_and_found_again(study: ConceptWorldStudy, tmp_path: Path) -> None:
+    job = Job("sequences", "mlp", 0, "tiny", 0, BRIEFLY)
+    folder = learn(job, study, tmp_path)
+    found = json.loads((folder / "results.json").read_text())
+    assert folder.name == "concept-world-sequences-mlp-0" and found["epochs"] == 2 and found["parameters"] == 410_243
+    for test, matrix in found["confusion"].items():
+        asked = np.bincount(examples(study, "sequences", test).target)
+        assert np.array_equal(np.sum(matrix, axis=1), asked) and f1(np.array(matrix)).tolist() == found["f1"][test]
+    assert [(job.name, result) for job, result in results(tmp_path)] == [(job.name, found)]
+    assert evaluate(folder, study) == found
+    (folder / "results.json").unlink()
+    assert json.loads((learn(job, study, tmp_path) / "results.json").read_text()) == found
+
+
+def test_a_curriculum_learns_its_first_classes_first(study: ConceptWorldStudy, tmp_path: Path) -> None:
+    assert [name for name in experiments(study) if name.endswith(CURRICULUM)] == ["substitution-curriculum"]
+    plain, staged = (
+        json.loads((learn(Job(name, "mlp", 0, "tiny", 0, BRIEFLY), study, tmp_path) / "results.json").read_text())
+        for name in ("substitution", "substitution-curriculum")
+    )
+    assert plain["epochs"] == 2 and staged["epochs"] == 22
+    assert staged["best_step"] > 20 and plain["classes"] == staged["classes"]
+
+
+def test_images_of_another_kind_are_refused(study: ConceptWorldStudy, tmp_path: Path) -> None:
+    job = Job("sequences", "mlp", 0, "tiny", 0, BRIEFLY)
+    folder = learn(job, study, tmp_path)
+    other = ConceptWorldStudy("tiny", 1, study.store)
+    with pytest.raises(UserError, match="was trained on other images"):
+        evaluate(folder, other)
+    with pytest.raises(UserError, match="holds another run: its data is"):
+        learn(job, other, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("job", "said"),
+    [
+        (Job("chess", "mlp", 0), "there is no experiment 'chess'; choose one of sequences"),
+        (Job("sequences", "vgg", 0), "there is no network 'vgg'; choose one of mlp"),
+        (Job("sequences", "resnet", 0, weights=Path("nowhere.pth")), "there is no file nowhere.pth"),
+    ],
+)
+def test_a_job_that_cannot_be_done_is_refused(study: ConceptWorldStudy, tmp_path: Path, job: Job, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        learn(job, study, tmp_path)
+    assert not list(tmp_path.iterdir())

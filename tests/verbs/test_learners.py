@@ -1,0 +1,82 @@
+"""The verbs of networks: several runs at once, tested again, in one table beside the paper."""
+
+from pathlib import Path
+
+import pytest
+
+from recombine.benchmarks.concept_world import study as of_study
+from recombine.benchmarks.concept_world.published import F1, MODELS
+from recombine.benchmarks.concept_world.published_more import F1 as MORE
+from recombine.solvers import training
+from recombine.store.errors import UserError
+from recombine.verbs import learners
+
+
+@pytest.fixture(scope="module")
+def runs(own_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two short runs in processes of their own."""
+    pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombine[models]'")
+    out = tmp_path_factory.mktemp("runs")
+    learners.train("concept-world", ["sequences"], ["mlp"], seeds=2, out=out, scale="demo", workers=2, epochs=1)
+    return out
+
+
+def test_every_seed_is_a_run_of_its_own(runs: Path) -> None:
+    assert sorted(run.name for run in runs.iterdir()) == [f"concept-world-sequences-mlp-{seed}" for seed in (0, 1)]
+
+
+def test_a_run_is_the_same_in_whatever_process(runs: Path, tmp_path: Path) -> None:
+    learners.train("concept-world", ["sequences"], ["mlp"], seed=1, out=tmp_path, scale="demo", epochs=1)
+    here, there = (
+        (folder / "concept-world-sequences-mlp-1/checkpoints/last.safetensors").read_bytes()
+        for folder in (runs, tmp_path)
+    )
+    assert here == there
+
+
+def test_the_table_has_the_paper_beside_ours(runs: Path) -> None:
+    tables = learners.table("concept-world", runs)
+    assert [one.title for one in tables] == [f"ConceptWorld, sequences, length_{n}" for n in (3, 5, 7)]
+    (row,) = tables[0].json()
+    assert row["model"] == "MLP" and row["seeds"] == 2
+    assert [row[f"{name}, paper"] for name in ("red", "blue", "mixed")] == [0.818, 0.805, 0.119]
+
+
+def test_a_run_is_tested_again(runs: Path) -> None:
+    scores, *confusions = learners.evaluate(runs / "concept-world-sequences-mlp-0")
+    assert scores.title == "MLP, sequences, seed 0: F1" and len(confusions) == 3
+    assert "410,243 parameters, 1 epochs" in scores.note
+
+
+def test_every_published_score_is_of_a_class_of_its_experiment() -> None:
+    study = of_study.ConceptWorldStudy("demo", 0, of_study.Store.default())
+    for (experiment, test), models in (F1 | MORE).items():
+        found = study.experiment(experiment.removesuffix("-curriculum"))
+        assert test in found.tests
+        assert all(len(scores) == len(found.classes) for scores in models.values())
+        assert set(models) <= {*MODELS, "ResNet from scratch"}
+
+
+def test_bad_words_are_refused(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.backends.mps.is_available", lambda: False)
+    with pytest.raises(UserError, match="there are no networks for 'clevr'"):
+        learners.train("clevr")
+    with pytest.raises(UserError, match="there is no network 'vgg'"):
+        learners.train("concept-world", models=["vgg"], out=tmp_path, scale="demo")
+    with pytest.raises(UserError, match="there is no device 'tpu'"):
+        learners.train("concept-world", ["sequences"], ["mlp"], out=tmp_path, scale="demo", device="tpu")
+    with pytest.raises(UserError, match="there is no Apple GPU here"):
+        learners.train("concept-world", ["sequences"], ["mlp"], out=tmp_path, scale="demo", device="mps")
+    with pytest.raises(UserError, match="has no finished runs of concept-world"):
+        learners.table("concept-world", tmp_path)
+    with pytest.raises(UserError, match="is not the folder of a run"):
+        learners.evaluate(tmp_path)
+    with pytest.raises(UserError, match=r"its training.rate is 0.001, here it is 0.1"):
+        learners.train("concept-world", ["sequences"], ["mlp"], out=runs, scale="demo", rate=0.1)
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_pytorch_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(training, "find_spec", lambda name: None)
+    with pytest.raises(UserError, match=r"pip install 'recombine\[models\]'"):
+        learners.train("concept-world")
