@@ -10,8 +10,8 @@ demo: install ## a small world to look at and listen to, with its concepts, idea
 	@RECOMBINE_HOME=$${RECOMBINE_HOME:-out/store} $(BIN)/recombine demo --out out/demo.html
 	@echo "Open out/demo.html in a browser."
 
-test: install ## the whole suite
-	$(BIN)/python -m pytest
+test: install ## the whole suite, on two cores
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadscope
 
 check: install ## format, lint, types, smoke test
 	$(BIN)/ruff format --check .

@@ -266,6 +266,11 @@ def shards(home: Path) -> set[Path]:
     return {f.relative_to(f.parents[1]) for f in home.glob("drafts/*/*.parquet")} | set(home.glob("*/*/recipe.json"))
 
 
+def heed_interrupts() -> None:
+    """Programs started in the background by some shells are deaf to Ctrl-C, and so are their children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_run_resumes(tmp_path: Path, how: signal.Signals) -> None:
     script = tmp_path / "run.py"
@@ -278,6 +283,7 @@ def test_an_interrupted_run_resumes(tmp_path: Path, how: signal.Signals) -> None
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=heed_interrupts,
     )
     deadline = time.monotonic() + 120
     while not list(home.glob("drafts/*/scenes-*.parquet")) and started.poll() is None and time.monotonic() < deadline:

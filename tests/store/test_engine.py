@@ -164,7 +164,9 @@ def hanging(tmp_path):
     script.write_text(HANGING)
     command = [sys.executable, script, tmp_path / "parts"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, **pipes, text=True, start_new_session=True) as process:
+    # Programs started in the background by some shells are deaf to Ctrl-C, and so are their children.
+    heed = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
+    with subprocess.Popen(command, **pipes, **heed, text=True, start_new_session=True) as process:
         assert [process.stdout.readline() for _ in range(2)] == ["hanging\n"] * 2
         yield process
         process.kill()
