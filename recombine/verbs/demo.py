@@ -1,7 +1,8 @@
 """The demonstration: a small CURI with its ideal learners, and questions about a picture, as one page."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 from recombine.benchmarks.clevr import formats
@@ -20,7 +21,7 @@ SOUNDS = 5
 def write_demo(out: str | Path, *, workers: int = 1, store: Store | None = None, progress: Progress = silent) -> Path:
     """The report of a small CURI, with pictures, sounds, and two questions step by step."""
     curi = Curi("demo", "release", workers=workers, store=store, progress=progress)
-    with curi, ThreadPoolExecutor(1) as meanwhile:
+    with curi, ProcessPoolExecutor(1, get_context("spawn")) as meanwhile:
         questions = meanwhile.submit(_questions)  # the first picture takes half a minute to compile
         curi.gap()
         return curi.report(out, sounds=SOUNDS, more=[questions.result()])
