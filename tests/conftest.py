@@ -1,13 +1,16 @@
 """Every test run has a store of its own, and one tiny study that many tests look at."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from recombine import cli
 from recombine.api import Curi
 from recombine.benchmarks.curi.study import Scale
 from recombine.store.store import Store
+from tests.commands import Ran, Run
 
 TINY = Scale("tiny", scenes=3_000, draws=100_000, train=40, validation=10, test=60)
 
@@ -26,3 +29,19 @@ def tiny(own_home: Path) -> Iterator[Curi]:
     """CURI, edition release, small enough for tests."""
     with Curi(TINY, "release", store=Store(own_home)) as curi:
         yield curi
+
+
+@pytest.fixture
+def invoke(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], own_home: Path) -> Run:
+    """Runs a command in this process."""
+
+    def run(*words: str | Path) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["recombine", *map(str, words)])
+        try:
+            cli.main()
+            code = 0
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        return Ran(code, *capsys.readouterr())
+
+    return run

@@ -6,66 +6,49 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from recombine import benchmarks, cli
+from recombine import benchmarks
 from recombine.benchmarks import laws
 from recombine.benchmarks.curi import study
 from recombine.benchmarks.curi.study import SCALES, Scale
+from tests.commands import Run
 
 COMMANDS = ("list", "show", "make", "gap", "report", "demo", "check", "bench", "train", "eval", "table")
 
 
-class Ran(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], own_home: Path) -> Callable[..., Ran]:
+def run(monkeypatch: pytest.MonkeyPatch, invoke: Run) -> Run:
     """Run a command in this process; `tiny` is a scale."""
     monkeypatch.setitem(SCALES, "tiny", Scale("tiny", 3_000, 100_000, 40, 10, 60))
-
-    def command(*words: str) -> Ran:
-        monkeypatch.setattr(sys, "argv", ["recombine", *words])
-        try:
-            cli.main()
-            code = 0
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        return Ran(code, *capsys.readouterr())
-
-    return command
+    return invoke
 
 
 TINY = ("--scale", "tiny", "--workers", "1", "--edition", "release")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help_with_an_example(run: Callable[..., Ran], command: str) -> None:
+def test_every_command_has_help_with_an_example(run: Run, command: str) -> None:
     ran = run(command, "--help")
     assert ran.code == 0
     assert f"Example: recombine {command}" in " ".join(ran.out.split())
 
 
-def test_list_names_every_benchmark(run: Callable[..., Ran]) -> None:
+def test_list_names_every_benchmark(run: Run) -> None:
     listed = json.loads(run("list", "--json").out)
     assert [row["benchmark"] for row in listed] == [benchmarks.get(name).name for name in benchmarks.names()]
 
 
-def test_list_of_a_benchmark_counts_the_sides(run: Callable[..., Ran]) -> None:
+def test_list_of_a_benchmark_counts_the_sides(run: Run) -> None:
     rows = {row["split"]: row for row in json.loads(run("list", "curi", *TINY, "--json").out)}
     assert len(rows) == 9
     assert rows["instance-iid"]["train"] == rows["instance-iid"]["test"]
     assert rows["boolean"]["train"] + rows["boolean"]["test"] == rows["instance-iid"]["train"]
 
 
-def test_gap_prints_the_same_numbers_for_people_and_machines(run: Callable[..., Ran], tmp_path: Path) -> None:
+def test_gap_prints_the_same_numbers_for_people_and_machines(run: Run, tmp_path: Path) -> None:
     words = ("gap", "curi", "--split", "boolean", *TINY)
     record = json.loads(run(*words, "--json", "--out", str(tmp_path / "gap.json")).out)[0]
     assert record == json.loads((tmp_path / "gap.json").read_text())[0]
@@ -78,7 +61,7 @@ def test_gap_prints_the_same_numbers_for_people_and_machines(run: Callable[..., 
 
 
 def test_show_with_sound_writes_a_page_with_a_player_for_every_scene(
-    run: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     ran = run("show", "curi/counting", *TINY, "--sound")
@@ -87,7 +70,7 @@ def test_show_with_sound_writes_a_page_with_a_player_for_every_scene(
     assert text.count("<audio") == text.count("data:image/png") == text.count('class="shot"') > 20
 
 
-def test_show_prints_an_episode_and_writes_a_page(run: Callable[..., Ran], tmp_path: Path) -> None:
+def test_show_prints_an_episode_and_writes_a_page(run: Run, tmp_path: Path) -> None:
     page = tmp_path / "deep" / "episode.html"
     ran = run("show", "curi/boolean", "--episode", "7", *TINY, "--out", str(page))
     view = json.loads(run("show", "curi/boolean", "--episode", "7", *TINY, "--json").out)
@@ -96,7 +79,7 @@ def test_show_prints_an_episode_and_writes_a_page(run: Callable[..., Ran], tmp_p
     assert len(view["support"]) == len(view["query"]) == 25
 
 
-def test_report_is_one_self_contained_file(run: Callable[..., Ran], tmp_path: Path) -> None:
+def test_report_is_one_self_contained_file(run: Run, tmp_path: Path) -> None:
     assert run("report", "curi", *TINY, "--out", str(tmp_path / "report.html")).code == 0
     text = (tmp_path / "report.html").read_text()
     assert [f.name for f in tmp_path.iterdir()] == ["report.html"]
@@ -105,14 +88,14 @@ def test_report_is_one_self_contained_file(run: Callable[..., Ran], tmp_path: Pa
         assert split.title in text
 
 
-def test_report_as_markdown_has_its_figures_beside_it(run: Callable[..., Ran], tmp_path: Path) -> None:
+def test_report_as_markdown_has_its_figures_beside_it(run: Run, tmp_path: Path) -> None:
     assert run("report", "curi", *TINY, "--out", str(tmp_path / "curi.md")).code == 0
     text = (tmp_path / "curi.md").read_text()
     drawn = {f"curi/{file.name}" for file in (tmp_path / "curi").iterdir()}
     assert drawn and all(f"]({name})" in text for name in drawn)
 
 
-def test_check_fails_when_a_law_is_broken(run: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_fails_when_a_law_is_broken(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise laws.LawBroken("on purpose")
 
@@ -122,7 +105,7 @@ def test_check_fails_when_a_law_is_broken(run: Callable[..., Ran], monkeypatch: 
     assert json.loads(ran.out)[-1]["verdict"] == "broken: on purpose"
 
 
-def test_concepts_of_ones_own_need_not_fill_every_split(run: Callable[..., Ran], tmp_path: Path) -> None:
+def test_concepts_of_ones_own_need_not_fill_every_split(run: Run, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("all(color?(S), blue)\nany(shape?(S), cube)\nall(color?(S), red)\n")
     rows = {
         row["split"]: row
@@ -132,13 +115,13 @@ def test_concepts_of_ones_own_need_not_fill_every_split(run: Callable[..., Ran],
     assert rows["instance-iid"]["test"] == 3
 
 
-def test_a_split_of_ones_own_may_not_take_a_name(run: Callable[..., Ran]) -> None:
+def test_a_split_of_ones_own_may_not_take_a_name(run: Run) -> None:
     ran = run("gap", "curi", "--hold-out", "boolean=green", *TINY)
     assert ran.code == 2
     assert "a split 'boolean' already" in ran.err
 
 
-def test_check_holds(run: Callable[..., Ran]) -> None:
+def test_check_holds(run: Run) -> None:
     ran = run("check", "curi", "--json")
     assert ran.code == 0
     assert {row["verdict"] for row in json.loads(ran.out)} == {"holds"}
@@ -166,7 +149,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_gets_one_sentence_and_exit_code_2(run: Callable[..., Ran], case: str) -> None:
+def test_bad_input_gets_one_sentence_and_exit_code_2(run: Run, case: str) -> None:
     words, expected = BAD[case]
     ran = run(*words)
     assert ran.code == 2
@@ -186,7 +169,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("case", ODD)
-def test_odd_texts_are_refused_in_one_sentence(run: Callable[..., Ran], tmp_path: Path, case: str) -> None:
+def test_odd_texts_are_refused_in_one_sentence(run: Run, tmp_path: Path, case: str) -> None:
     option, text, expected = ODD[case]
     if option == "concepts":
         (tmp_path / "odd.txt").write_text(text)
@@ -196,21 +179,21 @@ def test_odd_texts_are_refused_in_one_sentence(run: Callable[..., Ran], tmp_path
     assert expected in ran.err
 
 
-def test_more_episodes_than_the_disk_holds_are_refused(run: Callable[..., Ran]) -> None:
+def test_more_episodes_than_the_disk_holds_are_refused(run: Run) -> None:
     run("list", "curi", *TINY)
     ran = run("gap", "curi", "--split", "boolean", "--episodes", "999999999999", *TINY)
     assert ran.code == 2
     assert "GB free" in ran.err
 
 
-def test_a_path_that_cannot_be_written_is_refused_at_once(run: Callable[..., Ran], tmp_path: Path) -> None:
+def test_a_path_that_cannot_be_written_is_refused_at_once(run: Run, tmp_path: Path) -> None:
     (tmp_path / "folder.json").mkdir()
     ran = run("gap", "curi", "--out", str(tmp_path / "folder.json"), *TINY)
     assert ran.code == 2
     assert "is a folder" in ran.err
 
 
-def test_three_bad_lines_among_many_are_named(run: Callable[..., Ran], tmp_path: Path) -> None:
+def test_three_bad_lines_among_many_are_named(run: Run, tmp_path: Path) -> None:
     lines = ["S color? blue for-all= lambda S."] * 15_000
     lines[16], lines[7_000], lines[14_998] = "S colour? blue for-all= lambda S.", "x color? = lambda S. exists=", "blue"
     (tmp_path / "mine.txt").write_text("\n".join(lines))
@@ -220,9 +203,7 @@ def test_three_bad_lines_among_many_are_named(run: Callable[..., Ran], tmp_path:
     assert all(f"line {n}:" in ran.err for n in (17, 7_001, 14_999))
 
 
-def test_a_store_of_a_newer_version_is_refused(
-    run: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_of_a_newer_version_is_refused(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "store.json").write_text('{"format": 99}')
     monkeypatch.setenv("RECOMBINE_HOME", str(tmp_path))
     ran = run("gap", "curi", *TINY)
@@ -230,9 +211,7 @@ def test_a_store_of_a_newer_version_is_refused(
     assert "newer version" in ran.err
 
 
-def test_a_damaged_file_is_named_and_rebuilt(
-    run: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_damaged_file_is_named_and_rebuilt(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RECOMBINE_HOME", str(tmp_path))
     words = ("gap", "curi", "--split", "boolean", *TINY, "--json")
     before = run(*words).out

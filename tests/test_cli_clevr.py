@@ -1,21 +1,21 @@
 """CLEVR and CLOSURE on the command line: every verb, real files, and bad input of every kind."""
 
 import json
-import sys
 from collections.abc import Callable
 from html import unescape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 import pytest
 
-from recombine import api, cli
+from recombine import api
 from recombine.benchmarks.clevr.families import CLOSURE_FAMILIES
 from recombine.benchmarks.clevr.formats import SceneFile, write_scenes
 from recombine.benchmarks.clevr.study import CLEVR_SCALES, PARTS, ClevrScale
 from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.store.key import Key
+from tests.commands import Run, refused
 
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 REAL_SCENES = (DATA / "clevr/CLEVR_train_scenes_first400.json", DATA / "clevr/CLEVR_val_scenes_first8.json")
@@ -25,45 +25,12 @@ TINY = ("--scale", "tiny", "--workers", "1")
 TESTS = tuple(CLOSURE_FAMILIES)
 
 
-class Ran(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def said(self) -> str:
-        """What was printed, with the breaks of its lines undone."""
-        return " ".join(self.out.split())
-
-
-Run = Callable[..., Ran]
-
-
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], own_home: Path) -> Run:
+def run(monkeypatch: pytest.MonkeyPatch, invoke: Run) -> Run:
     """Run a command in this process; `tiny` is a scale."""
     monkeypatch.setitem(CLEVR_SCALES, "tiny", ClevrScale("tiny", 60, 160, 20, 4, (36, 36, 36)))
     monkeypatch.setattr(api, "LAWS", {})  # they take their time, in tests/test_benchmarks.py
-
-    def command(*words: str | Path) -> Ran:
-        monkeypatch.setattr(sys, "argv", ["recombine", *map(str, words)])
-        try:
-            cli.main()
-            code = 0
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        return Ran(code, *capsys.readouterr())
-
-    return command
-
-
-def refused(ran: Ran, expected: str) -> None:
-    """Exit code 2, one sentence, and nothing else."""
-    assert ran.code == 2
-    assert expected in ran.err
-    assert ran.err.startswith("Error: ") and ran.err.count("\n") == 1 and len(ran.err) < 1_000
-    assert "Traceback" not in ran.err
-    assert ran.out == ""
+    return invoke
 
 
 # ---- Verbs ----

@@ -1,22 +1,20 @@
 """ConceptWorld on the command line: concepts are drawn and recognised, experiments are shown, made and measured."""
 
 import json
-import sys
-from collections.abc import Callable
 from html import unescape
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 import recombine as rc
-from recombine import api, cli
+from recombine import api
 from recombine.benchmarks.concept_world import extension
 from recombine.benchmarks.concept_world.study import SHARES
 from recombine.render.png import decoded, png, read_png
 from recombine.store.errors import UserError
+from tests.commands import Run, refused
 
 TINY = ("--scale", "tiny", "--workers", "1")
 MINE = """
@@ -37,36 +35,12 @@ experiment towers "Towers":
 """
 
 
-class Ran(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def said(self) -> str:
-        """What was printed, with the breaks of its lines undone."""
-        return " ".join(self.out.split())
-
-
-Run = Callable[..., Ran]
-
-
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], own_home: Path) -> Run:
+def run(monkeypatch: pytest.MonkeyPatch, invoke: Run) -> Run:
     """Run a command in this process; `tiny` is a scale."""
     monkeypatch.setitem(SHARES, "tiny", 0.02)
     monkeypatch.setattr(api, "LAWS", {})  # they take their time, in tests/test_benchmarks.py
-
-    def command(*words: str | Path) -> Ran:
-        monkeypatch.setattr(sys, "argv", ["recombine", *map(str, words)])
-        try:
-            cli.main()
-            code = 0
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        return Ran(code, *capsys.readouterr())
-
-    return command
+    return invoke
 
 
 @pytest.fixture
@@ -74,15 +48,6 @@ def mine(tmp_path: Path) -> Path:
     """A file of one's own."""
     (tmp_path / "mine.concepts").write_text(MINE)
     return tmp_path / "mine.concepts"
-
-
-def refused(ran: Ran, expected: str) -> None:
-    """Exit code 2, one sentence, and nothing else."""
-    assert ran.code == 2, ran
-    assert expected in ran.err
-    assert ran.err.startswith("Error: ") and ran.err.count("\n") == 1 and len(ran.err) < 1_000
-    assert "Traceback" not in ran.err
-    assert ran.out == ""
 
 
 # ---- Drawing and recognising ----

@@ -6,13 +6,12 @@ import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from recombine import cli
 from recombine.benchmarks.clevr.study import CLEVR_SCALES, ClevrScale
 from recombine.benchmarks.curi.study import SCALES, Scale
 from recombine.render.forms import Images, Sounds
@@ -22,6 +21,7 @@ from recombine.render.png import decoded
 from recombine.render.recordings import file_name
 from recombine.render.wave import to_wav
 from recombine.verbs import render
+from tests.commands import Run, refused
 
 SCENES = 3_000
 CURI = ("curi", "--scale", "tiny", "--workers", "1", "--edition", "release", "--split", "boolean")
@@ -29,32 +29,13 @@ CLEVR = ("clevr", "--scale", "tiny", "--workers", "1")
 SMALL = ("--size", "48x32", "--first", "8")
 
 
-class Ran(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Ran]
-
-
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], own_home: Path) -> Run:
+def run(monkeypatch: pytest.MonkeyPatch, invoke: Run) -> Run:
     """Run a command in this process; `tiny` is a scale, and three pictures a file."""
     monkeypatch.setitem(SCALES, "tiny", Scale("tiny", SCENES, 100_000, 40, 10, 60))
     monkeypatch.setitem(CLEVR_SCALES, "tiny", ClevrScale("tiny", 60, 160, 20, 4, (36, 36, 36)))
     monkeypatch.setattr(render, "PER_FILE", 3)
-
-    def command(*words: str | Path) -> Ran:
-        monkeypatch.setattr(sys, "argv", ["recombine", *map(str, words)])
-        try:
-            cli.main()
-            code = 0
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        return Ran(code, *capsys.readouterr())
-
-    return command
+    return invoke
 
 
 @pytest.fixture
@@ -62,14 +43,6 @@ def dataset(run: Run, tmp_path: Path) -> Path:
     """A dataset without pictures."""
     assert run("make", *CURI, "--out", tmp_path / "data").code == 0
     return tmp_path / "data"
-
-
-def refused(ran: Ran, expected: str) -> None:
-    """Exit code 2, one sentence, and nothing else."""
-    assert ran.code == 2
-    assert expected in ran.err
-    assert ran.err.startswith("Error: ") and ran.err.count("\n") == 1
-    assert ran.out == ""
 
 
 def contents(folder: Path) -> dict[str, bytes]:

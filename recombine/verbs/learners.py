@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from recombine.benchmarks.concept_world import published, published_more, training
+from recombine.benchmarks.concept_world import published, training
 from recombine.benchmarks.concept_world.study import ConceptWorldStudy
 from recombine.benchmarks.concept_world.training import MODELS, PRINTED, Job
 from recombine.metrics.seeds import over_seeds
@@ -214,7 +214,7 @@ def _row(experiment: str, test: str, kind: str, runs: Sequence[Mapping[str, Any]
 
 
 def _paper(experiment: str, test: str, kind: str) -> tuple[float, ...]:
-    known = published.F1.get((experiment, test), {}) | published_more.F1.get((experiment, test), {})
+    known = published.F1.get((experiment, test), {}) | published.FURTHER.get((experiment, test), {})
     return known.get(kind, ())
 
 

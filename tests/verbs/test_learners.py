@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from recombine.benchmarks.concept_world import study as of_study
-from recombine.benchmarks.concept_world.published import F1, MODELS
-from recombine.benchmarks.concept_world.published_more import F1 as MORE
+from recombine.benchmarks.concept_world.published import F1, FURTHER, MODELS
 from recombine.solvers import training
 from recombine.store.errors import UserError
 from recombine.verbs import learners
@@ -50,7 +49,7 @@ def test_a_run_is_tested_again(runs: Path) -> None:
 
 def test_every_published_score_is_of_a_class_of_its_experiment() -> None:
     study = of_study.ConceptWorldStudy("demo", 0, of_study.Store.default())
-    for (experiment, test), models in (F1 | MORE).items():
+    for (experiment, test), models in (F1 | FURTHER).items():
         found = study.experiment(experiment.removesuffix("-curriculum"))
         assert test in found.tests
         assert all(len(scores) == len(found.classes) for scores in models.values())
