@@ -23,6 +23,8 @@ bench: install ## the speed of every part beside its plain reference
 	$(BIN)/recombine bench curi --scale laptop
 	$(BIN)/recombine bench clevr
 	$(BIN)/python benchmarks/render.py
+	@rm -f out/photo-bench.jsonl
+	$(BIN)/python benchmarks/photo.py --scenes 10 --kept out/photo-bench.jsonl
 	$(BIN)/recombine bench concept-world
 	$(BIN)/python benchmarks/concept_world_solver.py
 
