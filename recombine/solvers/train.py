@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from recombine.solvers import checkpoint
 from recombine.solvers.course import Course, Stage
+from recombine.solvers.memory import keep_memory
 from recombine.solvers.run import Run
 from recombine.solvers.seeding import seeded
 from recombine.solvers.training import Standing, Training
@@ -235,6 +236,7 @@ def need_device(device: str) -> None:
 def settled(training: Training) -> Iterator[None]:
     """PyTorch with the threads and the device of a training, and the same sums every time."""
     need_device(training.device)
+    keep_memory()
     threads, chosen = torch.get_num_threads(), torch.backends.cudnn.deterministic
     torch.set_num_threads(training.threads)
     torch.backends.cudnn.deterministic = True
