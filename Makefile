@@ -3,8 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+# Where trained networks are kept, and how many are trained at once.
+RUNS ?= runs
+WORKERS ?= 2
 
-.PHONY: demo test check bench full golden install clean
+.PHONY: demo test check bench full golden table-concept-world table-curi install clean
 
 demo: install ## a small world to look at and listen to, with its concepts, ideal learners and gaps, as a page
 	@RECOMBINE_HOME=$${RECOMBINE_HOME:-out/store} $(BIN)/recombine demo --out out/demo.html
@@ -27,6 +30,7 @@ bench: install ## the speed of every part beside its plain reference
 	$(BIN)/python benchmarks/photo.py --scenes 10 --kept out/photo-bench.jsonl
 	$(BIN)/recombine bench concept-world
 	$(BIN)/python benchmarks/concept_world_solver.py
+	$(BIN)/python benchmarks/curi_networks.py
 
 full: install ## paper scale, and its report in docs/results; goes on where it was stopped
 	$(BIN)/recombine report curi --scale paper --edition release --complete --out docs/results/curi.md
@@ -39,6 +43,19 @@ full: install ## paper scale, and its report in docs/results; goes on where it w
 
 golden: install ## what would change in tests/golden; `make golden WRITE=1` writes it
 	$(BIN)/python tests/golden/compare.py $(if $(WRITE),--write)
+
+table-concept-world: install ## trains what is missing of ConceptWorld's networks, and writes their page in docs/results
+	$(BIN)/recombine train concept-world --seeds 3 --out $(RUNS) --workers $(WORKERS)
+	$(BIN)/recombine table concept-world $(RUNS) --out docs/results/concept-world-networks.md
+
+SCHEMA := --scale paper --edition release --steps 5000 --workers $(WORKERS) --out $(RUNS)
+table-curi: install ## trains what is missing of CURI's networks, and writes their page in docs/results
+	$(BIN)/recombine train curi --split counting --split instance-iid $(SCHEMA)
+	$(BIN)/recombine train curi --split boolean --split binding-color --split concept-iid --model avg-pool --model relation-net $(SCHEMA)
+	$(BIN)/recombine train curi --split counting --model avg-pool --alpha 1 $(SCHEMA)
+	$(BIN)/recombine train curi --split instance-iid --model avg-pool --modality image --size 96x64 --scale small --steps 1000 --episodes 200 --workers $(WORKERS) --out $(RUNS)
+	$(BIN)/recombine train curi --split instance-iid --model avg-pool --modality sound --scale small --steps 500 --episodes 200 --workers $(WORKERS) --out $(RUNS)
+	$(BIN)/recombine table curi $(RUNS) --out docs/results/curi-networks.md
 
 install: $(INSTALLED)
 

@@ -19,6 +19,8 @@ _HOMES = {
     "bench": "api",
     "render_dataset": "api",
     "wanted": "api",
+    "score": "api",
+    "inputs": "solvers.own",
     "draw": "verbs.drawing",
     "count": "verbs.drawing",
     "recognise": "verbs.drawing",

@@ -10,6 +10,7 @@
     rc.render_dataset("out/curi", "out/large", rc.wanted("images", "480x320"))
     curi.report("out/curi.html")                  # a page for people
     rc.draw("f_pent west of z_pent", n=16).write("sheet.png")     # ConceptWorld's images
+    rc.score("nearest", "curi", ["boolean"])      # any solver beside the ideal learners
 
 The command line only calls these.
 """
@@ -39,6 +40,7 @@ from recombine.verbs.curi import write_episode as write_episode
 from recombine.verbs.drawing import checked
 from recombine.verbs.render import render_dataset as render_dataset
 from recombine.verbs.render import wanted as wanted
+from recombine.verbs.scoring import score as score
 
 VERBS: dict[str, Callable[..., Any]] = {
     "curi": Curi,

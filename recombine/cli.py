@@ -34,7 +34,8 @@ from recombine.verbs.common import free_file
 from recombine.verbs.concept_world import write_experiment
 from recombine.verbs.curi import write_episode
 from recombine.verbs.demo import write_demo
-from recombine.verbs.render import wanted
+from recombine.verbs.render import picture_size, wanted
+from recombine.verbs.scoring import brief
 
 app = typer.Typer(
     name="recombine",
@@ -551,63 +552,140 @@ def recognise(
 def train(
     benchmark: Benchmark,
     experiment: Annotated[
-        list[str] | None, typer.Option("--experiment", help="An experiment; repeat for several. Default: all.")
+        list[str] | None,
+        typer.Option("--experiment", help="ConceptWorld: an experiment; repeat for several. Default: all."),
     ] = None,
+    splits: Splits = None,
     model: Annotated[
-        list[str] | None, typer.Option("--model", help="A network; repeat for several. Default: all of the paper.")
+        list[str] | None,
+        typer.Option("--model", help="A network, in CURI a pooling; repeat for several. Default: all of the paper."),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="The first seed of the networks.", min=0)] = 0,
     seeds: Annotated[int, typer.Option("--seeds", help="How many seeds, each a run of its own.", min=1)] = 1,
     out: Annotated[
         Path, typer.Option("--out", help="Where the runs are; finished ones are kept, others go on.")
     ] = Path("runs"),
-    scale: Annotated[str, typer.Option("--scale", help="How many images: [b]demo[/b] or [b]paper[/b].")] = "paper",
-    images: Annotated[int, typer.Option("--images-seed", help="Another seed gives other images.", min=0)] = 0,
+    scale: Annotated[str, typer.Option("--scale", help="How much data: [b]demo[/b] or [b]paper[/b].")] = "paper",
+    data_seed: Annotated[
+        int, typer.Option("--data-seed", help="Another seed gives other images or episodes.", min=0)
+    ] = 0,
     workers: Annotated[
         int, typer.Option("--workers", help="Runs at once, each with one thread. Default: all cores.", min=1)
     ] = CORES,
     epochs: Annotated[
-        int | None, typer.Option("--epochs", help="The most epochs. Default: the paper's.", min=1)
+        int | None, typer.Option("--epochs", help="ConceptWorld: the most epochs. Default: the paper's.", min=1)
     ] = None,
     patience: Annotated[
-        int | None, typer.Option("--patience", help="Epochs without progress before it stops.", min=1)
+        int | None, typer.Option("--patience", help="ConceptWorld: epochs without progress before it stops.", min=1)
+    ] = None,
+    steps: Annotated[int | None, typer.Option("--steps", help="CURI: how many steps. Default: 5,000.", min=1)] = None,
+    validate_every: Annotated[
+        int | None, typer.Option("--validate-every", help="CURI: steps between validations. Default: 500.", min=1)
+    ] = None,
+    modality: Annotated[
+        str | None, typer.Option("--modality", help="CURI: [b]schema[/b] (default), [b]image[/b] or [b]sound[/b].")
+    ] = None,
+    size: Annotated[str | None, typer.Option("--size", help="CURI: the size of images. Default: 240x160.")] = None,
+    negatives: Kind = None,
+    alpha: Annotated[
+        float | None, typer.Option("--alpha", help="CURI: how much writing the concept counts. Default: 0.")
+    ] = None,
+    edition: Annotated[
+        str | None,
+        typer.Option("--edition", help="CURI: [b]release[/b] (default) or [b]paper[/b]."),
+    ] = None,
+    episodes: Annotated[
+        int | None, typer.Option("--episodes", help="CURI: test episodes of a run. Default: 2,000.", min=1)
+    ] = None,
+    batch: Annotated[
+        int | None, typer.Option("--batch", help="CURI: episodes a step. Default: the paper's.", min=1)
     ] = None,
     rate: Annotated[float | None, typer.Option("--rate", help="The learning rate. Default: the paper's.")] = None,
-    device: Annotated[str, typer.Option("--device", help="[b]cpu[/b], [b]cuda[/b] or [b]mps[/b].")] = "cpu",
+    device: Annotated[
+        str, typer.Option("--device", help="[b]cpu[/b], [b]cuda[/b], [b]mps[/b]; or the fastest.")
+    ] = "auto",
     precision: Annotated[str, typer.Option("--precision", help="[b]float32[/b] or [b]bfloat16[/b].")] = "float32",
     weights: Annotated[
-        Path | None, typer.Option("--weights", help="ResNet-18's ImageNet weights (.pth or .safetensors).")
+        Path | None,
+        typer.Option("--weights", help="ConceptWorld: ResNet-18's ImageNet weights (.pth or .safetensors)."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Train networks; the same command goes on where it was stopped, and adds seeds or epochs."""
+    """Train networks; the same command goes on where it was stopped, and adds seeds, epochs or steps."""
+    if experiment and splits:
+        raise UserError("give --experiment for ConceptWorld or --split for CURI, not both")
+    options = _given(
+        epochs=epochs,
+        patience=patience,
+        steps=steps,
+        validate_every=validate_every,
+        modality=modality,
+        size=None if size is None else picture_size(size),
+        negatives=negatives,
+        alpha=alpha,
+        edition=edition,
+        episodes=episodes,
+        batch=batch,
+        rate=rate,
+        weights=weights,
+    )
     with _bars() as bars:
         table = learners.train(
             benchmark,
-            experiment or (),
+            experiment or splits or (),
             model or (),
             seed=seed,
             seeds=seeds,
             out=out,
             scale=scale,
-            images=images,
+            data_seed=data_seed,
             workers=workers,
-            epochs=epochs,
-            patience=patience,
-            rate=rate,
             device=device,
             precision=precision,
-            weights=weights,
             progress=bars,
+            **options,
         )
     return _print(table, as_json)
 
 
-@app.command("eval", epilog="Example: [b]recombine eval runs/concept-world-sequences-cnn-0[/b]")
-def evaluate(run: Annotated[Path, typer.Argument(help="The folder of a run.")], as_json: Json = False) -> None:
-    """Test the best network of a run again: scores by class and test, and what was taken for what."""
+@app.command(
+    "eval",
+    epilog="Example: [b]recombine eval curi --split boolean --solver nearest[/b], or "
+    "[b]recombine eval runs/concept-world-sequences-cnn-0[/b]",
+)
+def evaluate(
+    what: Annotated[str, typer.Argument(help="A benchmark, such as [b]curi[/b], or the folder of a run.")],
+    solver: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--solver",
+            help="A baseline such as [b]nearest[/b], or your own: [b]FILE.py:NAME[/b]; repeat for several. "
+            "Default: all baselines.",
+        ),
+    ] = None,
+    splits: Splits = None,
+    negatives: Kind = None,
+    scale: ScaleName = "demo",
+    edition: EditionName = None,
+    seed: Seed = 0,
+    workers: Workers = CORES,
+    episodes: Annotated[
+        int | None, typer.Option("--episodes", help="CURI: only the first so many test episodes.", min=1)
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Score solvers on a benchmark beside its ideal learners; or test the best network of a run again."""
+    options = _given(splits=splits, negatives=negatives, edition=edition, episodes=episodes)
     with _bars() as bars:
-        tables = learners.evaluate(run, progress=bars)
+        if what in api.names():
+            whole: dict[str, Any] = {"scale": scale, "seed": seed, "workers": workers, "progress": bars}
+            scored = api.score(solver, what, **whole, **options)
+            tables = [scored if as_json else brief(scored)]
+        else:
+            tested = {name: options.pop(name) for name in ("episodes",) if name in options}
+            if solver or options:
+                raise UserError(f"{what} is no benchmark; --{'solver' if solver else next(iter(options))} needs one")
+            tables = learners.evaluate(what, progress=bars, **tested)
     for table in tables:
         _print(table, as_json)
 
@@ -616,10 +694,18 @@ def evaluate(run: Annotated[Path, typer.Argument(help="The folder of a run.")], 
 def table_(
     benchmark: Benchmark,
     runs: Annotated[Path, typer.Argument(help="The folder of the runs.")] = Path("runs"),
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write a page (.html), or Markdown with figures (.md), instead.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """All finished runs of a folder, mean and interval over seeds, beside the paper's numbers."""
-    for table in learners.table(benchmark, runs):
+    with _bars() as bars:
+        if out is not None:
+            _notes(f"wrote {learners.results_page(benchmark, runs, out, progress=bars)}")
+            return
+        tables = learners.table(benchmark, runs, progress=bars)
+    for table in tables:
         _print(table, as_json)
 
 

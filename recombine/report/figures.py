@@ -97,27 +97,27 @@ def stand_alone(svg: str) -> str:
 
 def gap_chart(rows: Sequence[GapRow], title: str = "Compositionality gap", metric: str = "mAP, percent") -> str:
     """One row per split: what the strong and the weak oracle score, and the gap between them."""
-    label_width = _label_width(row.split for row in rows)
+    label_width = room_for(row.split for row in rows)
     scale, top = Scale(0, 100, label_width + 10, WIDTH - 78), 66
     bottom = top + _ROW * len(rows)
-    grid = _grid(scale, range(0, 101, 20), top, bottom) + _axis_title(metric, scale, bottom + 36)
-    head = _text("gap", WIDTH - 16, top - 9, "muted", anchor="end", weight=600)
+    grid = grid_lines(scale, range(0, 101, 20), top, bottom) + axis_title(metric, scale, bottom + 36)
+    head = writing("gap", WIDTH - 16, top - 9, "muted", anchor="end", weight=600)
     body = "".join(_gap_row(row, scale, top + _ROW * (i + 0.5), label_width) for i, row in enumerate(rows))
     legend = _legend(label_width + 10, published=any(row.published() for row in rows))
     description = "; ".join(row.text() for row in rows)
-    return _figure(title, description, bottom + 46, legend, grid, head, body)
+    return figure(title, description, bottom + 46, legend, grid, head, body)
 
 
 def bars(rows: Sequence[Bar], unit: str = "", title: str = "", format: str = ".2f") -> str:
     """Horizontal bars with their intervals, on an axis from zero."""
-    label_width = _label_width(row.label for row in rows)
+    label_width = room_for(row.label for row in rows)
     marks = ticks(max((row.value.high for row in rows), default=1.0))
     scale, top = Scale(0, marks[-1], label_width + 10, WIDTH - 78), 14
     bottom = top + 30 * len(rows)
-    grid = _grid(scale, marks, top, bottom) + _axis_title(unit, scale, bottom + 36)
+    grid = grid_lines(scale, marks, top, bottom) + axis_title(unit, scale, bottom + 36)
     body = "".join(_bar(row, scale, top + 30 * (i + 0.5), label_width, format) for i, row in enumerate(rows))
     description = "; ".join(f"{row.label} {row.value.text(format)}" for row in rows)
-    return _figure(title or unit, description, bottom + (46 if unit else 28), grid, body)
+    return figure(title or unit, description, bottom + (46 if unit else 28), grid, body)
 
 
 def histogram(
@@ -138,9 +138,9 @@ def histogram(
         _column(key, count, 68 + step * i, step, scale(height(count)), len(counts))
         for i, (key, count) in enumerate(counts.items())
     )
-    labels = _text(y_label + (" (log scale)" if log else ""), 12, 18, "muted")
-    labels += _text(x_label, 68 + (WIDTH - 84) / 2, 278, "muted", anchor="middle")
-    return _figure(title or x_label, "; ".join(f"{k}: {v:,}" for k, v in counts.items()), 290, labels, grid, body)
+    labels = writing(y_label + (" (log scale)" if log else ""), 12, 18, "muted")
+    labels += writing(x_label, 68 + (WIDTH - 84) / 2, 278, "muted", anchor="middle")
+    return figure(title or x_label, "; ".join(f"{k}: {v:,}" for k, v in counts.items()), 290, labels, grid, body)
 
 
 def ticks(top: float) -> list[float]:
@@ -164,7 +164,7 @@ def _logarithm(count: float) -> float:
     return math.log10(count) if count else -0.3
 
 
-def _label_width(labels: Iterable[str]) -> float:
+def room_for(labels: Iterable[str]) -> float:
     """Room for the longest label."""
     return 24 + 7 * max(map(len, labels), default=0)
 
@@ -172,7 +172,7 @@ def _label_width(labels: Iterable[str]) -> float:
 # --- parts of charts ----------------------------------------------------------------------------------------------
 
 
-def _figure(title: str, description: str, height: float, *children: str) -> str:
+def figure(title: str, description: str, height: float, *children: str) -> str:
     return element(
         "svg",
         words("title", title),
@@ -189,30 +189,30 @@ def _figure(title: str, description: str, height: float, *children: str) -> str:
     )
 
 
-def _ink(name: str) -> str:
+def colour_of(name: str) -> str:
     return f"var(--{name},{COLOURS[name][0]})"
 
 
-def _text(text: str, x: float, y: float, ink: str = "ink", anchor: str = "start", weight: int = 400) -> str:
-    style = f"fill:{_ink(ink)};font-weight:{weight};font-variant-numeric:tabular-nums"
+def writing(text: str, x: float, y: float, ink: str = "ink", anchor: str = "start", weight: int = 400) -> str:
+    style = f"fill:{colour_of(ink)};font-weight:{weight};font-variant-numeric:tabular-nums"
     return words("text", text, x=x, y=y, text_anchor=anchor, style=style)
 
 
 def _line(path: str, ink: str, width: float = 1) -> str:
-    return element("path", d=path, style=f"stroke:{_ink(ink)};stroke-width:{width:g};fill:none")
+    return element("path", d=path, style=f"stroke:{colour_of(ink)};stroke-width:{width:g};fill:none")
 
 
-def _grid(scale: Scale, marks: Sequence[float], top: float, bottom: float) -> str:
+def grid_lines(scale: Scale, marks: Sequence[float], top: float, bottom: float) -> str:
     lines = "".join(f"M{number(scale(mark))},{number(top)}V{number(bottom)}" for mark in marks)
-    labels = (_text(f"{mark:g}", scale(mark), bottom + 18, "muted", anchor="middle") for mark in marks)
+    labels = (writing(f"{mark:g}", scale(mark), bottom + 18, "muted", anchor="middle") for mark in marks)
     return _line(lines, "line") + "".join(labels)
 
 
-def _axis_title(text: str, scale: Scale, y: float) -> str:
-    return _text(text, (scale.start + scale.end) / 2, y, "muted", anchor="middle") if text else ""
+def axis_title(text: str, scale: Scale, y: float) -> str:
+    return writing(text, (scale.start + scale.end) / 2, y, "muted", anchor="middle") if text else ""
 
 
-def _whisker(value: Interval, scale: Scale, y: float, ink: str) -> str:
+def whisker(value: Interval, scale: Scale, y: float, ink: str) -> str:
     """The confidence interval, with a small foot at each end."""
     low, high = number(scale(value.low)), number(scale(value.high))
     feet = f"M{low},{number(y - 3)}v6M{high},{number(y - 3)}v6"
@@ -220,11 +220,11 @@ def _whisker(value: Interval, scale: Scale, y: float, ink: str) -> str:
 
 
 def _disc(x: float, y: float, ink: str, radius: float = 4.5) -> str:
-    return element("circle", cx=x, cy=y, r=radius, style=f"fill:{_ink(ink)}")
+    return element("circle", cx=x, cy=y, r=radius, style=f"fill:{colour_of(ink)}")
 
 
 def _diamond(x: float, y: float, ink: str, reach: float = 6) -> str:
-    return element("path", d=_diamond_path(x, y, reach), style=f"fill:{_ink(ink)}")
+    return element("path", d=_diamond_path(x, y, reach), style=f"fill:{colour_of(ink)}")
 
 
 def _diamond_path(x: float, y: float, reach: float) -> str:
@@ -236,51 +236,53 @@ def _hollow(oracle: str, x: float, y: float) -> str:
     """The published value: the outline of the mark of the same oracle, a little larger."""
     if oracle == "weak":
         return _line(_diamond_path(x, y, 10.5), "weak", 1.4)
-    return element("circle", cx=x, cy=y, r=8.5, style=f"stroke:{_ink('strong')};stroke-width:1.4;fill:none")
+    return element("circle", cx=x, cy=y, r=8.5, style=f"stroke:{colour_of('strong')};stroke-width:1.4;fill:none")
 
 
 def _gap_row(row: GapRow, scale: Scale, y: float, label_width: float) -> str:
     weak, strong = scale(row.weak.value), scale(row.strong.value)
     left, length = min(weak, strong), abs(strong - weak)
-    shade = element("rect", x=left, y=y - 7, width=length, height=14, style=f"fill:{_ink('gap')}")
-    label = _text(row.split, label_width, y + 4.5, anchor="end")
-    value = _text(f"{row.gap:.1f}", WIDTH - 16, y + 4.5, anchor="end", weight=600)
-    marks = _whisker(row.weak, scale, y, "weak") + _diamond(weak, y, "weak")
-    marks += _whisker(row.strong, scale, y, "strong") + _disc(strong, y, "strong")
+    shade = element("rect", x=left, y=y - 7, width=length, height=14, style=f"fill:{colour_of('gap')}")
+    label = writing(row.split, label_width, y + 4.5, anchor="end")
+    value = writing(f"{row.gap:.1f}", WIDTH - 16, y + 4.5, anchor="end", weight=600)
+    marks = whisker(row.weak, scale, y, "weak") + _diamond(weak, y, "weak")
+    marks += whisker(row.strong, scale, y, "strong") + _disc(strong, y, "strong")
     hollow = "".join(_hollow(oracle, scale(v), y) for oracle, v in row.published())
     return element("g", words("title", row.text()), label, shade, hollow, marks, value)
 
 
 def _legend(x: float, published: bool) -> str:
     y = 20
-    strong = _disc(x + 6, y, "strong") + _text("strong oracle", x + 17, y + 4.5)
-    weak = _diamond(x + 124, y, "weak") + _text("weak oracle", x + 136, y + 4.5)
-    shade = element("rect", x=x + 230, y=y - 7, width=24, height=14, style=f"fill:{_ink('gap')}")
-    gap = shade + _text("gap", x + 261, y + 4.5)
-    hollow = _hollow("strong", x + 316, y) + _hollow("weak", x + 340, y) + _text("published", x + 357, y + 4.5)
+    strong = _disc(x + 6, y, "strong") + writing("strong oracle", x + 17, y + 4.5)
+    weak = _diamond(x + 124, y, "weak") + writing("weak oracle", x + 136, y + 4.5)
+    shade = element("rect", x=x + 230, y=y - 7, width=24, height=14, style=f"fill:{colour_of('gap')}")
+    gap = shade + writing("gap", x + 261, y + 4.5)
+    hollow = _hollow("strong", x + 316, y) + _hollow("weak", x + 340, y) + writing("published", x + 357, y + 4.5)
     return strong + weak + gap + (hollow if published else "")
 
 
 def _bar(row: Bar, scale: Scale, y: float, label_width: float, format: str) -> str:
     length = max(0.0, scale(row.value.value) - scale.start)
-    shape = element("rect", x=scale.start, y=y - 8, width=length, height=16, rx=2, style=f"fill:{_ink('strong')}")
-    label = _text(row.label, label_width, y + 4.5, anchor="end")
-    value = _text(f"{row.value.value:{format}}", WIDTH - 16, y + 4.5, anchor="end", weight=600)
+    shape = element("rect", x=scale.start, y=y - 8, width=length, height=16, rx=2, style=f"fill:{colour_of('strong')}")
+    label = writing(row.label, label_width, y + 4.5, anchor="end")
+    value = writing(f"{row.value.value:{format}}", WIDTH - 16, y + 4.5, anchor="end", weight=600)
     title = words("title", f"{row.label}: {row.value.text(format)}")
-    return element("g", title, label, shape, _whisker(row.value, scale, y, "ink"), value)
+    return element("g", title, label, shape, whisker(row.value, scale, y, "ink"), value)
 
 
 def _level(mark: float, y: float) -> str:
     """A horizontal line of the grid with its count."""
-    return _line(f"M68,{number(y)}H{WIDTH - 16}", "line") + _text(f"{mark:,.0f}", 60, y + 4.5, "muted", anchor="end")
+    return _line(f"M68,{number(y)}H{WIDTH - 16}", "line") + writing(f"{mark:,.0f}", 60, y + 4.5, "muted", anchor="end")
 
 
 def _column(key: int | str, count: int, x: float, step: float, top: float, columns: int) -> str:
     wide = max(1.0, min(0.78 * step, 56.0))
     middle = x + step / 2
-    shape = element("rect", x=middle - wide / 2, y=top, width=wide, height=240 - top, style=f"fill:{_ink('strong')}")
-    value = _text(f"{count:,}", middle, top - 6, anchor="middle") if columns <= 14 else ""
-    name = _text(str(key), middle, 258, "muted", anchor="middle") if columns <= 28 or _round(key) else ""
+    shape = element(
+        "rect", x=middle - wide / 2, y=top, width=wide, height=240 - top, style=f"fill:{colour_of('strong')}"
+    )
+    value = writing(f"{count:,}", middle, top - 6, anchor="middle") if columns <= 14 else ""
+    name = writing(str(key), middle, 258, "muted", anchor="middle") if columns <= 28 or _round(key) else ""
     return element("g", words("title", f"{key}: {count:,}"), shape, value, name)
 
 

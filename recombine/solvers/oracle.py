@@ -16,6 +16,7 @@ from numba import njit
 from recombine.metrics.scores import grouped_precision
 from recombine.semantics.bits import holds, lowest
 from recombine.semantics.table import Table
+from recombine.solvers.rows import by_group
 from recombine.store.key import Key
 from recombine.tasks.episodes import Episodes
 from recombine.tasks.examples import Examples, Observed
@@ -67,16 +68,24 @@ class Oracle:
         return self
 
     def predict(self, test: Observed) -> np.ndarray:
-        yes = np.zeros(len(test.scene))
-        label = np.zeros(len(test.scene), bool)
-        label[test.given] = test.shown == test.answers.index("yes")
-        for group in np.unique(test.group):
-            rows = test.group == group
-            shown, asked = rows & test.given, rows & ~test.given
-            posterior = self.belief.posterior(test.scene[shown], label[shown])
-            accepts = self.belief.table.senses_of(test.scene[asked])[:, self.belief.table.sense]
-            yes[asked] = accepts @ posterior
-        return np.stack([1 - yes, yes], axis=1)[~test.given]
+        """Where nothing that is known explains what is shown, the answer is no."""
+        table, rows = self.belief.table, by_group(test)
+        no, yes = test.answers.index("no"), test.answers.index("yes")
+        said = np.zeros((len(rows.order), 2))
+        _predict(
+            rows.shown,
+            rows.target == yes,
+            rows.shown_start,
+            rows.place,
+            rows.start,
+            table.by_scene,
+            self.belief.of_senses()[0],
+            table.on(rows.scenes),
+            said,
+        )
+        answers = np.empty_like(said)
+        answers[rows.order] = said[:, [no, yes]]
+        return answers
 
 
 class Answers(NamedTuple):
@@ -151,6 +160,40 @@ def _answer(
                 if holds(by_scene[scene[e, size + q]], k):
                     query[e, q] += p
         precision[e] = _precision(found, posterior, probe, probe[senses[e]], positives[senses[e]], total, work)
+
+
+@njit(cache=True)
+def _predict(
+    scene: np.ndarray,
+    label: np.ndarray,
+    start: np.ndarray,
+    place: np.ndarray,
+    asked: np.ndarray,
+    by_scene: np.ndarray,
+    log_weight: np.ndarray,
+    bits: np.ndarray,
+    said: np.ndarray,
+) -> None:
+    """The probabilities of no and yes, rows in the order of their groups; `bits` is the table of the asked scenes."""
+    posterior = np.zeros(len(log_weight))
+    score = np.empty(bits.shape[1] * 64)
+    for g in range(len(start) - 1):
+        here = slice(start[g], start[g + 1])
+        found = _explanations(by_scene, scene[here], label[here], log_weight)
+        _normalise(found, log_weight, posterior)
+        score[:] = 0.0
+        total = 0.0
+        for k in found:
+            total += posterior[k]
+            for w in range(bits.shape[1]):
+                word = bits[k, w]
+                while word:
+                    score[w * 64 + lowest(word)] += posterior[k]
+                    word &= word - np.uint64(1)
+        for i in range(asked[g], asked[g + 1]):
+            yes = score[place[i]]
+            said[i, 0] = total - yes if len(found) else 1.0  # of the rounded total, so that it is never negative
+            said[i, 1] = yes
 
 
 @njit(cache=True)

@@ -224,12 +224,17 @@ def load_best(file: Path, network: nn.Module, identity: checkpoint.Identity) -> 
     return Standing(**state["standing"])
 
 
+def devices() -> list[str]:
+    """The devices that are here, the fastest first."""
+    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    return [device for device, is_there in there.items() if is_there]
+
+
 def need_device(device: str) -> None:
     """Refuse a device that is not there."""
-    if device == "cuda" and not torch.cuda.is_available():
-        raise UserError("there is no CUDA device here; leave --device out to train on the CPU")
-    if device == "mps" and not torch.backends.mps.is_available():
-        raise UserError("there is no Apple GPU here; leave --device out to train on the CPU")
+    if device not in devices():
+        named = {"cuda": "CUDA device", "mps": "Apple GPU"}[device]
+        raise UserError(f"there is no {named} here; leave --device out to train on the CPU")
 
 
 @contextmanager

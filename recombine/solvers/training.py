@@ -1,5 +1,6 @@
 """How a network is trained: the settings, as one value, and when to stop. Nothing here needs PyTorch."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from typing import Any
@@ -56,6 +57,15 @@ class Training:
                 raise UserError(f"{name} must be at least 1, not {value}")
         if not self.rate > 0:
             raise UserError(f"the rate must be more than 0, not {self.rate}")
+
+    @property
+    def where(self) -> str:
+        """Device, precision and threads in words."""
+        return f"on {self.device}, {self.precision}, {self.threads} thread{'s' if self.threads > 1 else ''}"
+
+    def here(self, devices: Sequence[str]) -> "Training":
+        """The same on one of these devices: its own if it is among them, else the last."""
+        return self if self.device in devices else replace(self, device=devices[-1])
 
     def fixed(self) -> dict[str, Any]:
         """What must be the same for a training to go on."""

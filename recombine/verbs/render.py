@@ -79,10 +79,13 @@ def wanted(
     if unknown := [name for name in names if name not in KINDS]:
         raise UserError(f"nothing is rendered as '{unknown[0]}'; choose images, sounds, or both: images,sounds")
     folder = None if recordings is None else str(recordings)
-    return Wanted(tuple(k for k in KINDS if k in names), None if size is None else _size(size), first, photo, folder)
+    return Wanted(
+        tuple(k for k in KINDS if k in names), None if size is None else picture_size(size), first, photo, folder
+    )
 
 
-def _size(text: str) -> tuple[int, int]:
+def picture_size(text: str) -> tuple[int, int]:
+    """Width and height as people write them, such as 480x320."""
     found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", text.strip())
     if not found:
         raise UserError(f"'{text}' is no size; write width and height such as 480x320")

@@ -211,3 +211,19 @@ def test_two_concepts_share_their_belief() -> None:
     assert Belief(table, np.zeros(3)).known(np.array([0, 1, 0], bool)).posterior(
         only_red[:1], np.array([True])
     ) == pytest.approx([0, 0, 0])
+
+
+def test_predictions_are_the_posteriors_over_concepts(
+    strong: Belief, episodes: Episodes, scenes: Scenes, concepts: tuple[Expr, ...]
+) -> None:
+    """The plain way: the posterior of every concept, and what each says of the scene."""
+    table, size = strong.table, episodes.size
+    for belief in (strong, half_known(strong), strong.known(np.zeros(len(table.sense), bool))):
+        said = Oracle(belief).predict(from_episodes(episodes, scenes, concepts).observed()).reshape(EPISODES, -1, 2)
+        for answers, scene, label in zip(said, episodes.scene, episodes.label):
+            accepts = table.senses_of(scene[size:])[:, table.sense]
+            np.testing.assert_allclose(
+                answers[:, 1], accepts @ belief.posterior(scene[:size], label[:size]), atol=1e-12
+            )
+        np.testing.assert_allclose(said.sum(axis=2), 1)
+        assert (said >= 0).all()

@@ -1,14 +1,20 @@
 """The verbs of networks: several runs at once, tested again, in one table beside the paper."""
 
+from collections.abc import Mapping
+from io import StringIO
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+from rich.console import Console
 
 from recombine.benchmarks.concept_world import study as of_study
 from recombine.benchmarks.concept_world.published import F1, FURTHER, MODELS
 from recombine.solvers import training
 from recombine.store.errors import UserError
 from recombine.verbs import learners
+from recombine.verbs.teller import Teller
+from tests.commands import Run, refused
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +40,42 @@ def test_a_run_is_the_same_in_whatever_process(runs: Path, tmp_path: Path) -> No
 
 
 def test_the_table_has_the_paper_beside_ours(runs: Path) -> None:
-    tables = learners.table("concept-world", runs)
-    assert [one.title for one in tables] == [f"ConceptWorld, sequences, length_{n}" for n in (3, 5, 7)]
-    (row,) = tables[0].json()
-    assert row["model"] == "MLP" and row["seeds"] == 2
-    assert [row[f"{name}, paper"] for name in ("red", "blue", "mixed")] == [0.818, 0.805, 0.119]
+    (table,) = learners.table("concept-world", runs)
+    assert table.title == "Table 4: ConceptWorld, sequences"
+    rows = table.json()
+    assert {row["model"] for row in rows} == {"MLP (scale demo, epochs 1)"} and {row["seeds"] for row in rows} == {2}
+    assert [row["length_3, paper"] for row in rows[:3]] == [0.818, 0.805, 0.119]
+
+
+def test_the_table_is_a_page(runs: Path, tmp_path: Path, invoke: Run) -> None:
+    for name in ("networks.md", "networks.html"):
+        ran = invoke("table", "concept-world", runs, "--out", tmp_path / name)
+        assert ran.code == 0 and ran.err == f"wrote {tmp_path / name}\n"
+        text = (tmp_path / name).read_text()
+        assert "Table 4: ConceptWorld, sequences" in text and "2 of 75 runs are finished, 73 are missing" in text
+        assert "MLP (scale demo, epochs 1)" in text and "mixed 160" in text
+    assert (tmp_path / "networks" / "sequences-length_5.svg").is_file()
+    refused(invoke("table", "concept-world", runs, "--out", tmp_path / "networks.pdf"), "choose an ending")
+
+
+class Moment(NamedTuple):
+    epoch: int = 41
+    step: int = 1_234
+    steps: int = 3_400
+    loss: float = 0.25
+    validation: Mapping[str, float] = {"loss": 0.5, "accuracy": 0.875}
+    left: float = 7_500.0
+    each: float = 20.0
+
+
+def test_what_is_told_of_a_training_is_one_line_however_narrow_the_console() -> None:
+    said = StringIO()
+    teller = Teller("concept-world-substitution-curriculum-predinet-0", Console(file=said, width=40))
+    teller(Moment())
+    teller(Moment(each=1.0))
+    teller(Moment())
+    first, second = said.getvalue().splitlines()
+    assert first == second == teller.line(Moment()) and len(first) > 80
 
 
 def test_a_run_is_tested_again(runs: Path) -> None:

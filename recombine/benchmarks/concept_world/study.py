@@ -23,7 +23,7 @@ from recombine.store.key import Key
 from recombine.store.recipe import Recipe
 from recombine.store.store import Store, read_table, write_table
 
-VERSION = 1
+VERSION = 2
 SHARES = {"demo": 0.1, "laptop": 1.0, "paper": 1.0}
 """How much of the printed counts a scale makes."""
 

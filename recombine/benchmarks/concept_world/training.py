@@ -193,7 +193,7 @@ def evaluate(folder: Path, study: ConceptWorldStudy) -> dict[str, Any]:
     from recombine.solvers.networks.images import build, parameters
     from recombine.solvers.pictures import answer
     from recombine.solvers.run import identity_of, read_config, read_metrics
-    from recombine.solvers.train import load_best
+    from recombine.solvers.train import devices, load_best
 
     config = read_config(folder)
     job = job_of(config, folder)
@@ -202,10 +202,10 @@ def evaluate(folder: Path, study: ConceptWorldStudy) -> dict[str, Any]:
     grid, experiment = study.library.grid, study.experiment(job.base)
     network = build(job.model, _side(study), len(experiment.classes), job.key / "network")
     standing = load_best(folder / "checkpoints" / "best.safetensors", network, identity_of(config))
-    found = {}
+    found, where = {}, job.training.here(devices())
     for name in experiment.tests:
         asked = examples(study, job.base, name)
-        said = answer(network, Eye(grid.width, grid.height), asked.observed(), job.training).argmax(axis=1)
+        said = answer(network, Eye(grid.width, grid.height), asked.observed(), where).argmax(axis=1)
         found[name] = confusion(asked.asked, said, len(experiment.classes))
     last = read_metrics(folder)[-1]
     results = {

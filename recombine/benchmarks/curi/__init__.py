@@ -4,7 +4,7 @@ from recombine.benchmarks import Benchmark
 from recombine.benchmarks.curi.edition import PAPER
 from recombine.benchmarks.curi.language import Lot, collapsed
 from recombine.benchmarks.curi.meaning import Exact, Plainly
-from recombine.benchmarks.curi.spelling import Speller, infix, postfix
+from recombine.benchmarks.curi.spelling import Speller, infix, postfix, prefix
 from recombine.benchmarks.curi.splits import curi_splits
 from recombine.benchmarks.curi.world import CuriWorld
 from recombine.language.expr import Expr
@@ -32,6 +32,10 @@ BENCHMARK = Benchmark(
     concepts=_draw,
     meaning=Exact,
     reference=_plainly,
-    spellings={"postfix": (postfix, Speller().read_postfix), "infix": (infix, Speller().read_infix)},
+    spellings={
+        "postfix": (postfix, Speller().read_postfix),
+        "prefix": (prefix, Speller().read_prefix),
+        "infix": (infix, Speller().read_infix),
+    },
     splits=curi_splits(PAPER),
 )

@@ -152,6 +152,15 @@ class Speller:
             )
         return self._concept(text, tokens[:at], tokens[at + 2 :])
 
+    def read_prefix(self, text: str) -> Expr:
+        """A concept with every operator before its operands."""
+        tokens = [Token(match.group(), match.start()) for match in re.finditer(r"\S+", text)]
+        names = [token.word for token in tokens]
+        at = names.index("lambda") if "lambda" in names[:2] else len(names)
+        if names[at : at + 2] != ["lambda", "S."]:
+            raise UserError(f"{pointed(text, 0)}: a prefix concept begins with at most a quantifier and 'lambda S.'")
+        return self._concept(text, _prefix_to_postfix(text, tokens[at + 2 :]), tokens[:at])
+
     def read_infix(self, text: str) -> Expr:
         """A concept in the papers' spelling."""
         quantifier, body = _split_quantifier(text)
@@ -277,7 +286,7 @@ _SPELLED = {"all": "for-all=", "any": "exists=", "count": "count=", "S_{-x}": "n
 
 
 def _arity(word: str) -> int:
-    """How many arguments a word takes in infix; one that is unknown is complained about later."""
+    """How many arguments a word takes in prefix and infix; one that is unknown is complained about later."""
     if word == "not" or word.endswith("?"):
         return 1
     return 2 if word in {*CONNECTIVES, *COMPARISONS, *OVER_SETS} else 0
@@ -289,6 +298,24 @@ def _split_quantifier(text: str) -> tuple[list[Token], str]:
     if not match:
         return [], text
     return [Token(match.group(1) + "=", match.start(1))], text[match.end() :]
+
+
+def _prefix_to_postfix(text: str, tokens: list[Token]) -> list[Token]:
+    """`f a b` as `a b f`."""
+
+    def term(at: int) -> tuple[list[Token], int]:
+        if at == len(tokens):
+            raise UserError(f"{pointed(text, len(text))}: the body ends before it is complete")
+        operator, out, after = tokens[at], [], at + 1
+        for _ in range(_arity(operator.word)):
+            operand, after = term(after)
+            out += operand
+        return [*out, operator], after
+
+    out, after = term(0)
+    if after < len(tokens):
+        raise UserError(f"{pointed(text, tokens[after].at)}: the body goes on after it is complete")
+    return out
 
 
 def _infix_to_postfix(text: str, start: int) -> list[Token]:

@@ -13,17 +13,23 @@ from torch import Tensor, nn
 MEAN, SPREAD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
-class Block(nn.Module):
-    """Two convolutions of 3x3 whose result is added to the input."""
+CONVOLUTIONS: dict[int, type[nn.Conv1d] | type[nn.Conv2d]] = {1: nn.Conv1d, 2: nn.Conv2d}
+NORMS: dict[int, type[nn.BatchNorm1d] | type[nn.BatchNorm2d]] = {1: nn.BatchNorm1d, 2: nn.BatchNorm2d}
+POOLS: dict[int, type[nn.MaxPool1d] | type[nn.MaxPool2d]] = {1: nn.MaxPool1d, 2: nn.MaxPool2d}
 
-    def __init__(self, channels: int, width: int, stride: int) -> None:
+
+class Block(nn.Module):
+    """Two convolutions whose result is added to the input; it has two axes in pictures, one in sound."""
+
+    def __init__(self, channels: int, width: int, stride: int, axes: int = 2) -> None:
         super().__init__()
-        self.conv1 = nn.Conv2d(channels, width, 3, stride, padding=1, bias=False)
-        self.bn1 = nn.BatchNorm2d(width)
-        self.conv2 = nn.Conv2d(width, width, 3, padding=1, bias=False)
-        self.bn2 = nn.BatchNorm2d(width)
+        convolution, norm = CONVOLUTIONS[axes], NORMS[axes]
+        self.conv1 = convolution(channels, width, 3, stride, padding=1, bias=False)
+        self.bn1 = norm(width)
+        self.conv2 = convolution(width, width, 3, padding=1, bias=False)
+        self.bn2 = norm(width)
         same = stride == 1 and channels == width
-        self.downsample = None if same else _shortcut(channels, width, stride)
+        self.downsample = None if same else _shortcut(channels, width, stride, axes)
 
     def forward(self, x: Tensor) -> Tensor:
         kept = x if self.downsample is None else self.downsample(x)
@@ -44,7 +50,7 @@ class ResNet(nn.Module):
         self.fc = nn.Linear(128, classes)
         self.register_buffer("mean", torch.zeros(3, 1, 1))
         self.register_buffer("spread", torch.ones(3, 1, 1))
-        self.apply(_start)
+        self.apply(start)
 
     def forward(self, images: Tensor) -> Tensor:  # float[n, 3, side, side] -> float[n, classes]
         x = (images - self.get_buffer("mean")) / self.get_buffer("spread")
@@ -65,10 +71,23 @@ class ResNet(nn.Module):
         self.get_buffer("spread").copy_(torch.tensor(SPREAD)[:, None, None])
 
 
-def _shortcut(channels: int, width: int, stride: int) -> nn.Module:
-    return nn.Sequential(nn.Conv2d(channels, width, 1, stride, bias=False), nn.BatchNorm2d(width))
+def _shortcut(channels: int, width: int, stride: int, axes: int) -> nn.Module:
+    return nn.Sequential(CONVOLUTIONS[axes](channels, width, 1, stride, bias=False), NORMS[axes](width))
 
 
-def _start(module: nn.Module) -> None:
-    if isinstance(module, nn.Conv2d):
+SHORTER = 16
+"""How much shorter every side is after the trunk."""
+
+
+def trunk(channels: int, axes: int) -> nn.Module:
+    """The stem and the first three layers of ResNet-18: 256 channels for each of the places that are left."""
+    stem = (CONVOLUTIONS[axes](channels, 64, 7, stride=2, padding=3, bias=False), NORMS[axes](64), nn.ReLU())
+    layers = [(64, 64, 1), (64, 64, 1), (64, 128, 2), (128, 128, 1), (128, 256, 2), (256, 256, 1)]
+    made = nn.Sequential(*stem, POOLS[axes](3, stride=2, padding=1), *(Block(*layer, axes) for layer in layers))
+    return made.apply(start)
+
+
+def start(module: nn.Module) -> None:
+    """Begin a convolution so that what it says varies as much as what it hears."""
+    if isinstance(module, nn.Conv1d | nn.Conv2d):
         nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")

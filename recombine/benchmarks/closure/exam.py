@@ -1,0 +1,40 @@
+"""CLOSURE's exams: for each test, its own questions, and those of the CLEVR families nearest to it.
+
+One trains on CLEVR. The names are test/closure and test/baseline.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+
+from recombine.benchmarks.clevr.exam import mark, questions, training
+from recombine.benchmarks.clevr.families import CLOSURE_FAMILIES
+from recombine.benchmarks.closure.learners import ANSWERS
+from recombine.benchmarks.closure.study import ClosureStudy, Kind, Part
+from recombine.tasks.exam import Exam
+from recombine.tasks.examples import Examples
+
+KINDS: tuple[Kind, ...] = ("closure", "baseline")
+TEST: Part = "test"
+
+
+def exams(study: ClosureStudy, tests: Sequence[str] = ()) -> list[Exam]:
+    """Two exams for each of these tests, by default for all seven."""
+    for test in tests:
+        study.families(test, "closure")
+    train = cache(partial(training, study.clevr))
+    return [_exam(study, test, kind, train) for test in tests or CLOSURE_FAMILIES for kind in KINDS]
+
+
+def _exam(study: ClosureStudy, test: str, kind: Kind, train: Callable[[], Examples]) -> Exam:
+    return Exam(
+        f"{test}/{kind}",
+        ANSWERS,
+        train,
+        partial(_pieces, study, test, kind),
+        mark,
+        study.key / "bootstrap" / test / kind,
+    )
+
+
+def _pieces(study: ClosureStudy, test: str, kind: Kind) -> Iterator[Examples]:
+    yield questions(study.questions(test, TEST, kind), study.scenes(study.source(TEST)[0]))

@@ -1,0 +1,86 @@
+"""The results page of CURI's networks: the paper's Table 2 and Figure 3 with ours beside them, and learning curves."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from recombine.report.concept_world_networks import Figure, notes_of
+from recombine.report.curi_runs import (
+    METRICS,
+    Group,
+    Oracles,
+    cost_table,
+    examples_table,
+    growth_table,
+    score_table,
+    settings_table,
+    written_table,
+)
+from recombine.report.curves import curve_chart
+from recombine.report.figures import stand_alone
+from recombine.report.score_charts import Level, Score, score_chart
+from recombine.report.table import Table
+
+TITLE = "CURI: the networks"
+INTRO = (
+    "Prototype networks that learn CURI's concepts from five positive and twenty negative scenes, scored on held-out "
+    "concepts beside the paper's networks and the ideal learners: the strong oracle knows every concept, the weak one "
+    "only the training concepts. Our runs are far shorter than the paper's; the learning curves show how far."
+)
+
+
+def figures(groups: Sequence[Group], oracles: Oracles) -> Iterator[Figure]:
+    """Figure 3 for each metric, and the learning curves of each split."""
+    for metric in METRICS:
+        parts = [(split, [_score(group, metric) for group in some]) for split, some in _by_split(groups)]
+        levels = {split: _levels(oracles, split, metric) for split, _ in parts}
+        said = f"Figure 3, {metric}, percent: networks, and the oracles as lines; the paper's in brackets."
+        yield Figure(f"figure-3-{metric}", said, score_chart(parts, said, metric, 100.0, levels))
+    for split, some in _by_split(groups):
+        curves = [group.curve() for group in some]
+        curves = [curve for curve in curves if curve.points]
+        if curves:
+            levels_ = {level.name: level.value / 100 for level in _levels(oracles, split, "mAP")}
+            said = f"{split}: mAP on validation episodes against steps (each mark is twice the one before)."
+            yield Figure(
+                f"curve-{split.replace(', ', '-').replace(' ', '-')}", said, curve_chart(curves, levels_, said, "mAP")
+            )
+
+
+def _by_split(groups: Sequence[Group]) -> list[tuple[str, list[Group]]]:
+    return [(split, list(some)) for split, some in groupby(groups, key=_split)]
+
+
+def _split(group: Group) -> str:
+    return group.job.split if group.job.negatives == "hard" else f"{group.job.split}, easy negatives"
+
+
+def _score(group: Group, metric: str) -> Score:
+    paper = group.paper(metric)
+    return Score(group.name, group.score(metric), paper[0] if paper else None, ".1f")
+
+
+def _levels(oracles: Oracles, split: str, metric: str) -> list[Level]:
+    name, _, kind = split.partition(", ")
+    gap = oracles.get((name, "easy" if kind else "hard"), {}).get(metric)
+    return [Level("weak oracle", gap.weak.value), Level("strong oracle", gap.strong.value)] if gap else []
+
+
+def tables(groups: Sequence[Group], oracles: Oracles) -> list[Table]:
+    """All tables of the page."""
+    found = [score_table(groups, metric, oracles) for metric in METRICS]
+    return [*found, *filter(None, (growth_table(groups), written_table(groups), examples_table(groups)))]
+
+
+def markdown_page(groups: Sequence[Group], oracles: Oracles, file: Path) -> None:
+    """The page as Markdown, with its figures in a folder beside it."""
+    folder = file.with_suffix("")
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = [f"# {TITLE}", INTRO, *notes_of(file), "## Scores"]
+    parts += [table.markdown() for table in tables(groups, oracles)]
+    parts.append("## Figures")
+    for figure in figures(groups, oracles):
+        (folder / f"{figure.name}.svg").write_text(stand_alone(figure.svg), encoding="utf-8")
+        parts += [f"![{figure.caption}]({folder.name}/{figure.name}.svg)", figure.caption]
+    parts += ["## Cost and settings", cost_table(groups).markdown(), settings_table(groups).markdown()]
+    file.write_text("\n\n".join(parts) + "\n", encoding="utf-8")

@@ -1,0 +1,243 @@
+"""The runs of CURI's networks: what they scored, grouped over seeds, beside the paper's Table 2 and the oracles."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recombine.benchmarks.curi import published, training
+from recombine.benchmarks.curi.training import Job
+from recombine.metrics.gap import Gap
+from recombine.metrics.intervals import Interval
+from recombine.metrics.seeds import over_seeds
+from recombine.report.curves import Curve
+from recombine.report.table import Cell, Column, Table
+from recombine.report.times import time_of
+from recombine.store.errors import UserError
+
+METRICS = ("mAP", "accuracy")
+Oracles = Mapping[tuple[str, str], Mapping[str, Gap]]
+"""By split and kind of negatives, and by metric: what the ideal learners score."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A finished run."""
+
+    job: Job
+    results: Mapping[str, Any]
+    curve: tuple[tuple[int, float], ...]
+    """The validation's mAP after so many steps."""
+
+    @property
+    def alike(self) -> tuple[object, ...]:
+        """All but the seed: runs that are alike here are averaged."""
+        job = self.job
+        place = (training.MODALITIES.index(job.modality), training.POOLINGS.index(job.pooling))
+        known = published.SPLITS.index(job.split) if job.split in published.SPLITS else len(published.SPLITS)
+        fixed = json.dumps([asdict(job.training) | {"checkpoint_every": 0}, job.size], sort_keys=True)
+        rest = (job.edition, job.scale, job.data_seed, self.results["steps"], self.results["episodes"], fixed)
+        return (job.negatives != "hard", known, job.split, *place, job.alpha, *rest)
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Runs that differ in their seeds alone."""
+
+    runs: tuple[Outcome, ...]
+
+    @property
+    def job(self) -> Job:
+        return self.runs[0].job
+
+    @property
+    def name(self) -> str:
+        job = self.job
+        parts = [job.modality, job.pooling]
+        parts += [f"alpha {job.alpha:g}"] if job.alpha else []
+        parts += [f"{job.size[0]}x{job.size[1]}"] if job.modality == "image" and job.size != training.PICTURE else []
+        parts += [f"batch {job.training.batch}"] if job.training.batch != training.SETTINGS[job.modality].batch else []
+        parts += [f"scale {job.scale}"] if job.scale != "paper" else []
+        parts += [f"edition {job.edition}"] if job.edition != "release" else []
+        return " ".join(parts)
+
+    @property
+    def steps(self) -> int:
+        return int(self.runs[0].results["steps"])
+
+    def score(self, metric: str) -> Interval:
+        """In percent: over seeds, or over the test episodes of the one run."""
+        found = [run.results["scores"][metric] for run in self.runs]
+        if len(found) == 1:
+            return Interval(*(100 * found[0][bound] for bound in ("value", "low", "high")))
+        return over_seeds(np.array([100 * one["value"] for one in found]), 0.0, 100.0)
+
+    def paper(self, metric: str) -> tuple[float, float | None] | None:
+        if self.job.negatives != "hard" or self.job.alpha:
+            return None
+        return published.NETWORKS[metric].get((self.job.modality, self.job.pooling), {}).get(self.job.split)
+
+    def curve(self) -> Curve:
+        """The mean over seeds."""
+        curves = [dict(run.curve) for run in self.runs]
+        shared = sorted(set.intersection(*(set(curve) for curve in curves)))
+        return Curve(self.name, [(step, float(np.mean([curve[step] for curve in curves]))) for step in shared])
+
+
+def read_groups(folder: Path) -> list[Group]:
+    """The finished runs of a folder."""
+    found = [Outcome(job, results, _curve(folder / job.name)) for job, results in training.results(folder)]
+    if not found:
+        raise UserError(f"{folder} has no finished runs of curi; train some: recombine train curi --out {folder}")
+    return grouped_runs(found)
+
+
+def grouped_runs(found: Sequence[Outcome]) -> list[Group]:
+    """Runs that differ in their seeds alone together, in the order of the paper's table."""
+    ordered = sorted(found, key=lambda one: (one.alike, one.job.seed))
+    return [Group(tuple(runs)) for _, runs in groupby(ordered, key=lambda one: one.alike)]
+
+
+def _curve(folder: Path) -> tuple[tuple[int, float], ...]:
+    from recombine.solvers.run import read_metrics
+
+    return tuple((row.step, row.value) for row in read_metrics(folder) if row.name == "validation/mAP")
+
+
+# --- tables
+
+
+def score_table(groups: Sequence[Group], metric: str, oracles: Oracles) -> Table:
+    """One row for each network on each split: ours, the paper's, and what the ideal learners reach."""
+    columns = (
+        *(Column(name) for name in ("split", "network")),
+        *(Column(name, "right") for name in ("steps", "seeds", metric, "paper", "weak oracle", "strong oracle")),
+    )
+    note = (
+        "Percent. Ours with a 95 % interval over seeds (Student's t), or over test episodes where there is one seed; "
+        "the paper's with the standard deviation of three runs of a million steps (sound: half a million)."
+    )
+    rows = tuple(_row(group, metric, oracles) for group in groups)
+    return Table(f"Table 2, {metric}", columns, rows, note)
+
+
+def _row(group: Group, metric: str, oracles: Oracles) -> tuple[Cell, ...]:
+    job, gap = group.job, oracles.get((group.job.split, group.job.negatives), {}).get(metric)
+    split = job.split if job.negatives == "hard" else f"{job.split}, easy negatives"
+    ideal = (gap.weak.value, gap.strong.value) if gap else (None, None)
+    return split, group.name, group.steps, len(group.runs), group.score(metric), _printed(group.paper(metric)), *ideal
+
+
+def _printed(paper: tuple[float, float | None] | None) -> str | None:
+    if paper is None:
+        return None
+    return f"{paper[0]:.1f}" if paper[1] is None else f"{paper[0]:.1f} ± {paper[1]:.1f}"
+
+
+def growth_table(groups: Sequence[Group]) -> Table | None:
+    """What the last doubling of the steps has brought in validation, and what it would take to go on like that."""
+    names = ("steps", "mAP at a quarter", "at half", "at the end", "last doubling", "steps to the paper's at this rate")
+    columns = (Column("split"), Column("network"), *(Column(name, "right") for name in names))
+    rows = tuple(row for group in groups for row in _growth(group))
+    note = (
+        "mAP in percent on 200 validation episodes, so noisier than the tests. The last column supposes that every "
+        "further doubling brings as much as the last one did; gains usually shrink, so it is a lower bound."
+    )
+    return Table("What more steps would bring", columns, rows, note) if rows else None
+
+
+def _growth(group: Group) -> Iterator[tuple[Cell, ...]]:
+    curve = dict(group.curve().points)
+    marks = [round(group.steps / part) for part in (4, 2, 1)]
+    near = [min(curve, key=lambda step, mark=mark: abs(step - mark)) for mark in marks] if curve else []  # type: ignore[misc]
+    if len(set(near)) < 3:
+        return
+    quarter, half, end = (100 * curve[step] for step in near)
+    yield group.job.split, group.name, group.steps, quarter, half, end, end - half, _needed(group, end, end - half)
+
+
+def _needed(group: Group, end: float, gain: float) -> str:
+    paper = group.paper("mAP")
+    if paper is None:
+        return "–"
+    if end >= paper[0]:
+        return "reached"
+    doublings = (paper[0] - end) / gain if gain > 0 else float("inf")
+    return f"{group.steps * 2**doublings:,.0f}" if doublings <= 12 else "out of reach"
+
+
+def cost_table(groups: Sequence[Group]) -> Table:
+    """What the runs took."""
+    names = ("parameters", "runs", "steps", "CPU ms per step", "CPU per run", "wall per run")
+    columns = (Column("network"), *(Column(name, "right", ".0f") for name in names))
+    by_name = sorted(groups, key=lambda group: group.name)
+    rows = [_cost(name, [run for group in some for run in group.runs]) for name, some in groupby(by_name, _name)]
+    everything = [run.results for group in groups for run in group.runs]
+    cpu, wall = (sum(float(run[name]) for run in everything) for name in ("cpu_seconds", "seconds"))
+    note = f"With validation. All {len(everything)} runs: {time_of(cpu)} of CPU, {time_of(wall)} of runs' own time."
+    return Table("Cost", columns, tuple(rows), note)
+
+
+def _name(group: Group) -> str:
+    return group.name
+
+
+def _cost(name: str, runs: Sequence[Outcome]) -> tuple[Cell, ...]:
+    steps, cpu, wall = (
+        np.array([run.results[key] for run in runs], float) for key in ("steps", "cpu_seconds", "seconds")
+    )
+    means = (time_of(float(cpu.mean())), time_of(float(wall.mean())))
+    parameters = int(runs[0].results["parameters"])
+    return name, parameters, len(runs), int(steps.mean()), float(1000 * cpu.sum() / steps.sum()), *means
+
+
+def settings_table(groups: Sequence[Group]) -> Table:
+    """How the networks were trained."""
+    names = ("batch", "rate", "steps", "validated every", "test episodes")
+    columns = (Column("network"), *(Column(name, "right", "g") for name in names), Column("data"))
+    return Table("Settings", columns, tuple(dict.fromkeys(_setting(group) for group in groups)))
+
+
+def _setting(group: Group) -> tuple[Cell, ...]:
+    job, training_ = group.job, group.job.training
+    data = f"edition {job.edition}, scale {job.scale}, seed {job.data_seed}"
+    every = training_.validate_every or 0
+    return (
+        group.name,
+        training_.batch,
+        training_.rate,
+        group.steps,
+        every,
+        int(group.runs[0].results["episodes"]),
+        data,
+    )
+
+
+def written_table(groups: Sequence[Group]) -> Table | None:
+    """What the concept decoders wrote, judged by the parser."""
+    names = ("well formed", "consistent with the support", "synonym of the truth")
+    columns = (Column("split"), Column("network"), Column("episodes", "right"), *(Column(n, "right") for n in names))
+    rows = tuple(_written(group) for group in groups if group.job.alpha)
+    note = "Percent of test episodes; the first seed. Most likely word by word."
+    return Table("Concepts that were written", columns, rows, note) if rows else None
+
+
+def _written(group: Group) -> tuple[Cell, ...]:
+    found = group.runs[0].results["written"]
+    shares = (100 * found[name] for name in ("well_formed", "consistent", "synonym"))
+    return group.job.split, group.name, found["episodes"], *shares
+
+
+def examples_table(groups: Sequence[Group], most: int = 4) -> Table | None:
+    """A few of them beside what was meant."""
+    rows = tuple(
+        (group.job.split, meant, said)
+        for group in groups
+        if group.job.alpha
+        for meant, said in group.runs[0].results["written"]["examples"][:most]
+    )
+    return Table("Some of them", (Column("split"), Column("meant"), Column("written")), rows) if rows else None

@@ -1,0 +1,152 @@
+"""Charts of networks: scores beside the published ones, and what was taken for what."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from recombine.metrics.intervals import Interval
+from recombine.render.schematic import element, words
+from recombine.report.figures import WIDTH, Scale, axis_title, colour_of, figure, grid_lines, room_for, whisker, writing
+
+_ROW = 26
+_HEAD = 30
+_PANEL = 96
+
+
+@dataclass(frozen=True)
+class Score:
+    """What one network scores, with the bounds of several seeds, and what the paper prints for it."""
+
+    name: str
+    ours: Interval
+    paper: float | None = None
+    format: str = ".3f"
+
+    def text(self) -> str:
+        """One seed has no interval."""
+        value = f"{self.ours.value:{self.format}}"
+        ours = self.ours.text(self.format) if self.ours.high > self.ours.low else value
+        return f"{self.name} {ours}" + ("" if self.paper is None else f", paper {self.paper:{self.format}}")
+
+
+@dataclass(frozen=True)
+class Level:
+    """What an ideal learner scores, for all networks of a part to be compared with."""
+
+    name: str
+    value: float
+
+
+def score_chart(
+    parts: Sequence[tuple[str, Sequence[Score]]],
+    title: str,
+    metric: str = "F1",
+    highest: float = 1.0,
+    levels: Mapping[str, Sequence[Level]] | None = None,
+) -> str:
+    """Two bars for each network, ours with its interval over the paper's, under a heading for each part.
+
+    The levels of a part, by its heading, are lines through its bars.
+    """
+    label_width = room_for(score.name for _, scores in parts for score in scores)
+    scale, top = Scale(0, highest, label_width + 10, WIDTH - 110), 40
+    body, y = [], float(top)
+    for heading, scores in parts:
+        body.append(writing(heading, label_width + 10, y + 20, weight=600))
+        body += [_score(one, scale, y + _HEAD + _ROW * (i + 0.5), label_width) for i, one in enumerate(scores)]
+        body += [_level(one, scale, y + _HEAD, _ROW * len(scores)) for one in (levels or {}).get(heading, ())]
+        y += _HEAD + _ROW * len(scores)
+    grid = grid_lines(scale, [highest * part / 5 for part in range(6)], top, y) + axis_title(metric, scale, y + 36)
+    description = ". ".join(f"{heading}: {'; '.join(one.text() for one in scores)}" for heading, scores in parts)
+    for heading, lines in (levels or {}).items():
+        description += "".join(f". {heading}, {line.name} {line.value:.1f}" for line in lines)
+    return figure(title, description, y + 46, _legend(label_width + 10), grid, *body)
+
+
+def _level(one: Level, scale: Scale, y: float, height: float) -> str:
+    x, ink = scale(one.value), "negative" if "weak" in one.name else "positive"
+    style = f"stroke:{colour_of(ink)};stroke-width:2;stroke-dasharray:4 2"
+    rule = element("line", x1=x, x2=x, y1=y, y2=y + height, style=style)
+    name = writing(one.name, x, y - 2, "muted", "end" if one.value > scale.high / 2 else "start")
+    return element("g", words("title", f"{one.name} {one.value:.1f}"), rule, name)
+
+
+def _score(one: Score, scale: Scale, y: float, label_width: float) -> str:
+    label = writing(one.name, label_width, y + 4.5, anchor="end")
+    bars = _bar(one.ours.value, scale, y - 9, 10, "strong")
+    bars += whisker(one.ours, scale, y - 4, "ink") if one.ours.high > one.ours.low else ""
+    said = f"{one.ours.value:{one.format}}"
+    if one.paper is not None:
+        bars += _bar(one.paper, scale, y + 2, 6, "weak")
+        said += f" ({one.paper:{one.format}})"
+    value = writing(said, WIDTH - 8, y + 4.5, anchor="end")
+    return element("g", words("title", one.text()), label, bars, value)
+
+
+def _bar(value: float, scale: Scale, y: float, thick: float, ink: str) -> str:
+    length = max(0.0, scale(value) - scale.start)
+    return element("rect", x=scale.start, y=y, width=length, height=thick, rx=1.5, style=f"fill:{colour_of(ink)}")
+
+
+def _legend(x: float) -> str:
+    ours = element("rect", x=x, y=13, width=24, height=10, rx=1.5, style=f"fill:{colour_of('strong')}")
+    paper = element("rect", x=x + 200, y=15, width=24, height=6, rx=1.5, style=f"fill:{colour_of('weak')}")
+    return ours + writing("ours, 95 % over seeds", x + 31, 23) + paper + writing("paper", x + 231, 23)
+
+
+@dataclass(frozen=True, eq=False)
+class Confusion:
+    """How often each class (row) was said to be which (column), int[classes, classes]."""
+
+    name: str
+    counts: np.ndarray
+
+    @property
+    def shares(self) -> np.ndarray:
+        """In percent of the row."""
+        return 100 * self.counts / np.maximum(1, self.counts.sum(axis=1, keepdims=True))
+
+
+def confusion_chart(classes: Sequence[str], panels: Sequence[Confusion], title: str) -> str:
+    """A panel for each network: rows are what an image is, columns what it was said to be, in percent of the row."""
+    names = [f"{i} {name}" for i, name in enumerate(classes, 1)]
+    label_width = room_for(names)
+    cell = min(30.0, _PANEL / len(classes))
+    step, top = len(classes) * cell + 16, 58
+    labels = "".join(
+        writing(name, label_width, top + cell * (i + 0.5) + 4, anchor="end") for i, name in enumerate(names)
+    )
+    drawn = "".join(_panel(one, classes, label_width + 12 + step * i, top, cell) for i, one in enumerate(panels))
+    about = writing("is (row), was said to be (column), percent of the row", 12, 18, "muted")
+    description = ". ".join(_in_words(one, classes) for one in panels)
+    return figure(title, description, top + len(classes) * cell + 16, about, labels, drawn)
+
+
+def _in_words(one: Confusion, classes: Sequence[str]) -> str:
+    rows = (
+        f"{name} taken for " + ", ".join(f"{other} {share:.0f}" for other, share in zip(classes, row))
+        for name, row in zip(classes, one.shares)
+    )
+    return f"{one.name}: {'; '.join(rows)}"
+
+
+def _panel(one: Confusion, classes: Sequence[str], x: float, y: float, cell: float) -> str:
+    """Cells are shaded by their share; the number says the same."""
+    head = writing(one.name.replace(" from scratch", "*"), x, y - 20, weight=600)
+    numbers = (writing(str(i + 1), x + cell * (i + 0.5), y - 5, "muted", "middle") for i in range(len(classes)))
+    cells = []
+    for i, row in enumerate(one.shares):
+        for j, share in enumerate(row):
+            said = f"{classes[i]} taken for {classes[j]}: {one.counts[i, j]:,}"
+            cells.append(_cell(share, x + cell * j, y + cell * i, cell, said, i == j))
+    return element("g", head, *numbers, *cells)
+
+
+def _cell(share: float, x: float, y: float, cell: float, said: str, right: bool) -> str:
+    ink = "strong" if right else "weak"
+    shade = f"fill:{colour_of(ink)};fill-opacity:{share / 100 * 0.75:.2f};stroke:{colour_of('line')}"
+    box = element("rect", x=x, y=y, width=cell, height=cell, style=shade)
+    style = f"fill:{colour_of('ink')};font-size:{10 if cell > 22 else 8.5}px"
+    text = words("text", f"{share:.0f}", x=x + cell / 2, y=y + cell / 2 + 3.5, text_anchor="middle", style=style)
+    return element("g", words("title", said), box, text)

@@ -1,0 +1,157 @@
+"""The relation network: every ordered pair of objects is looked at by g, the sum over the pairs is read by f.
+
+The first layer of g acts on two objects side by side, so it is the sum of two parts that are computed once per object,
+not once per pair. The other layers are where the time goes. On a CPU they are done by hand for a few scenes at a time,
+so that all that is needed stays in the cache, forwards and backwards; `by_pairs` says the same plainly.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from recombine.solvers.networks.objects import ObjectSets
+
+WIDTH = 256
+DEPTH = 3
+"""The layers of g after its first."""
+ROWS = 1_024
+"""Pairs that are looked at together: their vectors take one megabyte."""
+KEPT = 200_000
+"""More pairs than this are looked at again on the way back, for their vectors would not fit into memory."""
+
+
+class RelationNet(nn.Module):
+    """Sets of objects to one vector each. With `offsets`, what is between two objects by their places is seen too.
+
+    `norm` normalises inside g over the batch, as the CURI paper says; the released code does not.
+    """
+
+    def __init__(self, size: int, offsets: Tensor | None = None, norm: bool = False) -> None:
+        super().__init__()
+        places = 0 if offsets is None else offsets.shape[-1]
+        self.size = size
+        self.first = nn.Linear(2 * size + places, WIDTH)
+        self.others = nn.ModuleList(nn.Linear(WIDTH, WIDTH) for _ in range(DEPTH))
+        self.norms = nn.ModuleList(nn.BatchNorm1d(WIDTH) for _ in range(DEPTH + 1 if norm else 0))
+        self.reading = reading()
+        self.register_buffer("offsets", offsets)  # float[objects, objects, places]
+
+    def forward(self, seen: ObjectSets) -> Tensor:
+        sums = self.by_groups(seen) if self._by_hand(seen) else self.by_pairs(seen)
+        return self.reading(sums)
+
+    def _by_hand(self, seen: ObjectSets) -> bool:
+        """Whether there is a faster way than PyTorch's own."""
+        like = seen.groups[0]
+        return not self.norms and like.device.type == "cpu" and not torch.is_autocast_enabled("cpu")
+
+    def by_pairs(self, seen: ObjectSets) -> Tensor:
+        """The sum of g over the pairs of each scene, plainly: all pairs of all scenes as one long list."""
+        pairs = torch.cat([self._pairs(group).flatten(0, 2) for group in seen.groups])
+        x = self._after(self.first(pairs), 0)
+        for place, layer in enumerate(self.others, 1):
+            x = self._after(layer(x), place)
+        sizes = [(len(group), group.shape[1] ** 2) for group in seen.groups]
+        parts = x.split([scenes * pairs for scenes, pairs in sizes])
+        return seen.restored([part.view(*size, WIDTH).sum(dim=1) for part, size in zip(parts, sizes)])
+
+    def _after(self, x: Tensor, place: int) -> Tensor:
+        x = torch.relu(x)
+        return self.norms[place](x) if self.norms else x
+
+    def _pairs(self, group: Tensor) -> Tensor:
+        """Every object beside every other, float[scenes, objects, objects, 2 size + places]."""
+        scenes, objects, _ = group.shape
+        shape = (scenes, objects, objects, -1)
+        parts = [group[:, :, None].expand(shape), group[:, None].expand(shape)]
+        if self.offsets is not None:
+            parts.append(self.get_buffer("offsets").expand(shape))
+        return torch.cat(parts, dim=-1)
+
+    def by_groups(self, seen: ObjectSets) -> Tensor:
+        """The same, group by group with the first layer taken apart."""
+        weights = [tensor for layer in self.others for tensor in (layer.weight, layer.bias)]
+        left, right, between = self.first.weight.split(
+            [self.size, self.size, self.first.in_features - 2 * self.size], 1
+        )
+        offsets = None if self.offsets is None else nn.functional.linear(self.get_buffer("offsets"), between)
+        parts = [
+            PairSum.apply(
+                nn.functional.linear(group, left, self.first.bias),
+                nn.functional.linear(group, right),
+                offsets,
+                *weights,
+            )
+            for group in seen.groups
+        ]
+        return seen.restored(parts)
+
+
+def reading() -> nn.Module:
+    """f: what is made of the sum."""
+    hidden = (nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.BatchNorm1d(WIDTH))
+    again = (nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.BatchNorm1d(WIDTH))
+    return nn.Sequential(*hidden, *again, nn.Linear(WIDTH, WIDTH))
+
+
+class PairSum(torch.autograd.Function):
+    """The sum over all pairs (a, b) of layers(relu(left[a] + right[b] + between[a, b])), each layer with a ReLU.
+
+    left, right: float[scenes, objects, width]; between: float[objects, objects, width] or nothing; then the layers'
+    weights and biases in turn.
+    """
+
+    @staticmethod
+    def forward(ctx, left, right, between, *weights):  # type: ignore[no-untyped-def]
+        ctx.save_for_backward(left, right, between, *weights)
+        scenes, objects, width = left.shape
+        sums = left.new_empty(scenes, width)
+        ctx.kept = [] if any(ctx.needs_input_grad) and scenes * objects**2 <= KEPT else None
+        for some in _pieces(scenes, objects):
+            layers = _layers(left[some], right[some], between, weights)
+            torch.sum(layers[-1].view(-1, objects**2, width), dim=1, out=sums[some])
+            if ctx.kept is not None:
+                ctx.kept.append(layers)
+        return sums
+
+    @staticmethod
+    def backward(ctx, grad):  # type: ignore[no-untyped-def]
+        left, right, between, *weights = ctx.saved_tensors
+        scenes, objects, width = left.shape
+        lefts, rights = torch.empty_like(left), torch.empty_like(right)
+        betweens = None if between is None else torch.zeros_like(between)
+        found = [torch.zeros_like(weight) for weight in weights]
+        for place, some in enumerate(_pieces(scenes, objects)):
+            layers = ctx.kept[place] if ctx.kept is not None else _layers(left[some], right[some], between, weights)
+            back = grad[some, None].expand(-1, objects**2, -1).reshape(-1, width)
+            for depth in range(len(weights) // 2, 0, -1):
+                back = _through_relu(back, layers[depth])
+                found[2 * depth - 2].addmm_(back.T, layers[depth - 1])
+                found[2 * depth - 1].add_(back.sum(dim=0))
+                back = back @ weights[2 * depth - 2]
+            first = _through_relu(back, layers[0]).view(-1, objects, objects, width)
+            torch.sum(first, dim=2, out=lefts[some])
+            torch.sum(first, dim=1, out=rights[some])
+            if betweens is not None:
+                betweens.add_(first.sum(dim=0))
+        ctx.kept = None
+        return lefts, rights, betweens, *found
+
+
+def _pieces(scenes: int, objects: int) -> list[slice]:
+    some = max(1, ROWS // objects**2)
+    return [slice(start, start + some) for start in range(0, scenes, some)]
+
+
+def _layers(left: Tensor, right: Tensor, between: Tensor | None, weights: tuple[Tensor, ...]) -> list[Tensor]:
+    """What each layer makes of the pairs of some scenes, float[pairs, width] each."""
+    x = left[:, :, None] + right[:, None]
+    if between is not None:
+        x += between
+    layers = [torch.relu_(x).view(-1, left.shape[-1])]
+    for weight, bias in zip(weights[::2], weights[1::2]):
+        layers.append(torch.relu_(torch.addmm(bias, layers[-1], weight.T)))
+    return layers
+
+
+def _through_relu(grad: Tensor, after: Tensor) -> Tensor:
+    return torch.ops.aten.threshold_backward(grad, after, 0)

@@ -1,0 +1,196 @@
+"""Prototype networks as solvers: they learn from episodes to tell a concept from a few examples.
+
+The solver is handed scenes, the labels of the support, and nothing else. Every scene becomes a vector; what it says of
+a scene depends on its distances to the mean of the positives and to the mean of the negatives.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, Self
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from recombine.metrics.scores import batch_accuracy
+from recombine.solvers.course import Stage
+from recombine.solvers.networks.objects import ObjectSets
+from recombine.solvers.networks.prototype import PrototypeNetwork, log_odds, prototypes
+from recombine.solvers.run import Run
+from recombine.solvers.sights import Modality, Sight
+from recombine.solvers.train import Watch, settled, train, unwatched
+from recombine.solvers.training import Standing, Training
+from recombine.store.key import Key
+from recombine.tasks.episodes import Episodes
+from recombine.tasks.examples import Examples, Observed
+
+AT_ONCE = 1_024
+"""Scenes that are encoded at once when nothing is learnt from them."""
+
+
+@dataclass(frozen=True, eq=False)
+class EpisodeLesson:
+    """The lesson: label the query scenes; with a decoder, also write the concept, which counts `alpha` as much."""
+
+    network: PrototypeNetwork
+    sight: Sight
+    episodes: Episodes
+    validation: Callable[[PrototypeNetwork, Sight], Mapping[str, float]]
+    alpha: float = 0.0
+    text: np.ndarray | None = None  # int64[concepts, t]: the words of every concept
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        return (Stage(np.arange(len(self.episodes.concept))),)
+
+    def loss(self, rows: np.ndarray) -> Tensor:
+        some = Episodes(*(column[rows] for column in self.episodes))
+        found, odds = read(self.network, self.sight, some)
+        asked = torch.from_numpy(some.label[:, some.size :]).to(odds)
+        loss = binary_cross_entropy_with_logits(odds.float(), asked.float())
+        if self.network.decoder is None or self.text is None:
+            return loss
+        words = torch.from_numpy(self.text[some.concept]).to(odds.device)
+        return loss + self.alpha * self.network.decoder.loss(found.flatten(1), words)
+
+    def validate(self) -> Mapping[str, float]:
+        return self.validation(self.network, self.sight)
+
+
+def read(network: PrototypeNetwork, sight: Sight, episodes: Episodes) -> tuple[Tensor, Tensor]:
+    """The prototypes of episodes, float[e, 2, d], and the log-odds of their query scenes, float[e, q]."""
+    n, width = episodes.scene.shape
+    vectors = network(_there(sight(episodes.scene.reshape(-1)), network)).view(n, width, -1)
+    support, query = vectors[:, : episodes.size], vectors[:, episodes.size :]
+    label = torch.from_numpy(np.ascontiguousarray(episodes.label[:, : episodes.size])).to(vectors.device)
+    found = prototypes(support, label)
+    return found, log_odds(found, query)
+
+
+@torch.no_grad()
+def on_episodes(network: PrototypeNetwork, sight: Sight, episodes: Episodes, at_once: int = 16) -> dict[str, float]:
+    """The loss and the class-balanced accuracy on the queries of episodes."""
+    odds = np.concatenate(
+        [
+            read(network, sight, Episodes(*(column[start : start + at_once] for column in episodes)))[1].float().cpu()
+            for start in range(0, len(episodes.concept), at_once)
+        ]
+    )
+    asked = episodes.label[:, episodes.size :]
+    loss = np.logaddexp(0, np.where(asked, -odds, odds)).mean()
+    return {"loss": float(loss), "accuracy": float(batch_accuracy(asked, odds > 0).mean())}
+
+
+def embed(network: PrototypeNetwork, sight: Sight, rows: np.ndarray) -> Tensor:
+    """The vectors of some scenes, float32[n, d], without learning from them."""
+    parts = []
+    with torch.no_grad():
+        for start in range(0, len(rows), AT_ONCE):
+            parts.append(network(_there(sight(rows[start : start + AT_ONCE]), network)).float())
+    return torch.cat(parts)
+
+
+def _there(seen: ObjectSets | Tensor, network: PrototypeNetwork) -> ObjectSets | Tensor:
+    """What is seen, where the network is."""
+    device = next(network.parameters()).device
+    if isinstance(seen, Tensor):
+        return seen.to(device)
+    return ObjectSets(tuple(group.to(device) for group in seen.groups), seen.back.to(device))
+
+
+class _Remembered(NamedTuple):
+    """The vectors of the scenes of the last test, which the next one mostly asks about again."""
+
+    rows: np.ndarray  # int64[n], in order
+    vectors: Tensor  # float32[n, d]
+
+
+@dataclass(eq=False)
+class PrototypeSolver:
+    """A network as a solver."""
+
+    network: PrototypeNetwork
+    modality: Modality
+    training: Training
+    run: Run | None = None
+    watch: Watch = unwatched
+    _sight: tuple[object, Sight] | None = field(default=None, repr=False)
+    _last: _Remembered | None = field(default=None, repr=False)
+
+    def fit(self, train: Examples, key: Key) -> Self:
+        """Learn from episodes; a tenth of them is held back for validation."""
+        episodes, scenes = as_episodes(train), self.modality.open(train.scenes)
+        held = (key / "validation").rng().permutation(len(episodes.concept)) < max(1, len(episodes.concept) // 10)
+        kept, back = (Episodes(*(column[chosen] for column in episodes)) for chosen in (~held, held))
+        self.learn(EpisodeLesson(self.network, scenes, kept, lambda n, s: on_episodes(n, s, back)), key)
+        return self
+
+    def learn(self, lesson: EpisodeLesson, key: Key) -> Standing:
+        """Train, and say how it stands at the end."""
+        if self.run is None:
+            raise ValueError("a solver without a run cannot be trained")
+        self._sight = self._last = None
+        return train(lesson, self.training, self.run, key, self.watch)
+
+    def predict(self, test: Observed) -> np.ndarray:
+        with settled(self.training), torch.no_grad():
+            self.network.to(self.training.device).eval()
+            odds = self._odds(test)
+        # The smaller probability keeps its digits where the larger one rounds to 1.
+        less = np.exp(-np.abs(odds)) / (1 + np.exp(-np.abs(odds)))
+        yes = np.where(odds > 0, 1 - less, less)
+        no = np.where(odds > 0, less, 1 - less)
+        both = {"yes": yes, "no": no}
+        return np.stack([both[answer] for answer in test.answers], axis=1)
+
+    def _odds(self, test: Observed) -> np.ndarray:
+        """The log-odds of "yes" for every asked row, float64[asked]."""
+        if test.given.all():
+            return np.zeros(0)
+        rows, place = np.unique(test.scene, return_inverse=True)
+        vectors = self._vectors(test, rows)
+        positive = np.zeros(len(test.scene), bool)
+        positive[test.given] = test.shown == test.answers.index("yes")
+        groups, number = np.unique(test.group, return_inverse=True)
+        exact = vectors.double()
+        odds = np.empty((len(groups), len(rows)))  # of every scene in every group
+        for group, given in enumerate(_given(number, test.given)):
+            label = torch.from_numpy(positive[given]).to(vectors.device)
+            found = prototypes(vectors[place[given]][None], label[None]).double()
+            odds[group] = log_odds(found, exact[None])[0].cpu()
+        return odds[number[~test.given], place[~test.given]]
+
+    def _vectors(self, test: Observed, rows: np.ndarray) -> Tensor:
+        """The vectors of these scenes; those of the last test are not computed again."""
+        if self._sight is None or self._sight[0] is not test.scenes:
+            self._sight, self._last = (test.scenes, self.modality.open(test.scenes)), None
+        last = self._last or _Remembered(np.zeros(0, np.int64), torch.zeros(0))
+        known = np.isin(rows, last.rows, assume_unique=True)
+        new = embed(self.network, self._sight[1], rows[~known]) if not known.all() else None
+        like = new if new is not None else last.vectors
+        vectors = like.new_empty(len(rows), like.shape[1])
+        if new is not None:
+            vectors[torch.from_numpy(~known)] = new
+        if known.any():
+            vectors[torch.from_numpy(known)] = last.vectors[torch.from_numpy(np.searchsorted(last.rows, rows[known]))]
+        self._last = _Remembered(rows, vectors)
+        return vectors
+
+
+def _given(group: np.ndarray, given: np.ndarray) -> list[np.ndarray]:
+    """The given rows of each group."""
+    rows = np.flatnonzero(given)
+    order = rows[np.argsort(group[rows], kind="stable")]
+    return np.split(order, np.searchsorted(group[order], np.arange(1, group.max(initial=0) + 1)))
+
+
+def as_episodes(examples: Examples) -> Episodes:
+    """Rows of groups of one size, the given first, as episodes."""
+    order = np.lexsort((np.arange(len(examples.scene)), ~examples.given, examples.group))
+    n = len(np.unique(examples.group))
+    yes = examples.answers.index("yes")
+    concept, scene, target = (
+        column[order].reshape(n, -1) for column in (examples.concept, examples.scene, examples.target)
+    )
+    return Episodes(concept[:, 0], scene, target == yes)

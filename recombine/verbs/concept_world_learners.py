@@ -1,0 +1,178 @@
+"""ConceptWorld's networks: train them, test them, and put many runs into the paper's tables."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recombine.benchmarks.concept_world import training
+from recombine.benchmarks.concept_world.study import ConceptWorldStudy
+from recombine.benchmarks.concept_world.training import MODELS, Job
+from recombine.report.concept_world_networks import html_page, markdown_page
+from recombine.report.concept_world_runs import Outcomes, printed, read_outcomes, score_tables
+from recombine.report.table import Column, Table
+from recombine.report.times import time_of
+from recombine.solvers.training import Training
+from recombine.store.engine import Engine, Progress, engine, silent
+from recombine.store.errors import UserError
+from recombine.store.store import Store, write_atomically
+from recombine.verbs.common import free_file, positive
+from recombine.verbs.teller import Teller
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A job with the places it needs, for a process of its own."""
+
+    job: Job
+    home: Path
+    out: Path
+
+    def study(self) -> ConceptWorldStudy:
+        return ConceptWorldStudy(self.job.scale, self.job.images, Store(self.home))
+
+
+def train(
+    experiments: Sequence[str] = (),
+    models: Sequence[str] = (),
+    *,
+    seed: int = 0,
+    seeds: int = 1,
+    out: str | Path = "runs",
+    scale: str = "paper",
+    data_seed: int = 0,
+    workers: int = 1,
+    epochs: int | None = None,
+    patience: int | None = None,
+    rate: float | None = None,
+    device: str = "cpu",
+    precision: str = "float32",
+    weights: str | Path | None = None,
+    store: Store | None = None,
+    progress: Progress = silent,
+) -> Table:
+    """Train networks, each experiment with each network from each of so many seeds; what is done already is kept."""
+    positive(workers=workers, seeds=seeds)
+    store = store or Store.default()
+    study = ConceptWorldStudy(scale, data_seed, store, progress=progress)
+    given = {"epochs": epochs, "patience": patience, "rate": rate, "device": device, "precision": precision}
+    jobs = [
+        Job(experiment, model, number, scale, data_seed, _training(model, given), _weights(weights, model))
+        for number in range(seed, seed + seeds)
+        for experiment in experiments or training.experiments(study)
+        for model in models or MODELS
+    ]
+    for job in jobs:
+        training.check(job, study)
+    for name in dict.fromkeys(job.base for job in jobs):
+        study.folder(name)  # once, before several processes would each make it
+    with engine(workers, progress) as running:
+        folders = _all(running, [_Task(job, store.home, Path(out)) for job in jobs])
+    return _runs_table([(folder.name, json.loads((folder / training.RESULTS).read_text())) for folder in folders])
+
+
+def _all(running: Engine, tasks: Sequence[_Task]) -> list[Path]:
+    return running.map(_train_one, tasks, "runs")
+
+
+def _train_one(task: _Task) -> Path:
+    return training.learn(task.job, task.study(), task.out, Teller(task.job.name, where=task.job.training.where))
+
+
+def _training(model: str, given: Mapping[str, Any]) -> Training:
+    """The paper's settings, with those that were given in their place."""
+    chosen = MODELS.get(model, training.PAPER)
+    return replace(chosen, **{name: value for name, value in given.items() if value is not None})
+
+
+def _weights(weights: str | Path | None, model: str) -> Path | None:
+    return Path(weights) if weights is not None and model == "resnet" else None
+
+
+def evaluate(run: str | Path, store: Store | None = None, progress: Progress = silent) -> list[Table]:
+    """Test a run again with its best weights: F1 of every class on every test, and the confusion matrices."""
+    from recombine.solvers.run import read_config
+
+    folder = Path(run)
+    config = read_config(folder)
+    job = training.job_of(config, folder)
+    study = ConceptWorldStudy(job.scale, job.images, store or Store.default(), progress=progress)
+    found = training.evaluate(folder, study)
+    return [_scores_table(job, found), *(_confusion_table(name, found) for name in found["confusion"])]
+
+
+def _scores_table(job: Job, found: Mapping[str, Any]) -> Table:
+    columns = (Column("test"), *(Column(name, "right", ".3f") for name in (*found["classes"], "mean")))
+    rows = tuple((name, *values, float(np.mean(values))) for name, values in found["f1"].items())
+    note = f"{found['parameters']:,} parameters, {found['epochs']} epochs, {time_of(found['cpu_seconds'])} of CPU. "
+    return Table(
+        f"{printed(job.model, found['pretrained'])}, {job.experiment}, seed {job.seed}: F1",
+        columns,
+        rows,
+        note + _begun(job, found),
+    )
+
+
+def _confusion_table(test: str, found: Mapping[str, Any]) -> Table:
+    columns = (Column("is"), *(Column(f"said {name}", "right") for name in found["classes"]))
+    rows = tuple((name, *row) for name, row in zip(found["classes"], found["confusion"][test]))
+    return Table(f"{test}: what was taken for what", columns, rows)
+
+
+def _begun(job: Job, found: Mapping[str, Any]) -> str:
+    if job.model != "resnet":
+        return ""
+    return "Begun from ImageNet's weights." if found["pretrained"] else "Trained from scratch: no weights were given."
+
+
+def _runs_table(found: Sequence[tuple[str, Mapping[str, Any]]]) -> Table:
+    columns = (
+        Column("run"),
+        Column("epochs", "right"),
+        Column("validation loss", "right", ".4f"),
+        Column("mean F1", "right", ".3f"),
+        Column("CPU seconds", "right"),
+    )
+    rows = tuple(
+        (
+            name.removeprefix("concept-world-"),
+            one["epochs"],
+            one["validation"],
+            float(np.mean([np.mean(v) for v in one["f1"].values()])),
+            one["cpu_seconds"],
+        )
+        for name, one in found
+    )
+    return Table("Runs of concept-world", columns, rows)
+
+
+def table(runs: str | Path = "runs", store: Store | None = None, progress: Progress = silent) -> list[Table]:
+    """The finished runs of a folder: the F1 of each class on every test, with intervals over seeds, and the paper's."""
+    return score_tables(_finished(runs))
+
+
+def results_page(runs: str | Path, out: str | Path, store: Store | None = None, progress: Progress = silent) -> Path:
+    """The finished runs of a folder as a page (.html), or as Markdown with figures (.md)."""
+    found = _finished(runs)
+    out = free_file(out, (".html", ".md"))
+    first = found.compared[0].runs[0].job
+    study = ConceptWorldStudy(first.scale, first.images, store or Store.default(), progress=progress)
+    experiments = {name: study.experiment(name) for name in study.library.experiments}
+    if out.suffix == ".md":
+        markdown_page(found, experiments, out)
+        return out
+    text = html_page(found, experiments, out)
+    write_atomically(out, lambda draft: draft.write_text(text, encoding="utf-8"))
+    return out
+
+
+def _finished(runs: str | Path) -> Outcomes:
+    found = read_outcomes(Path(runs))
+    if not found.groups:
+        raise UserError(
+            f"{runs} has no finished runs of concept-world; train some: recombine train concept-world --out {runs}"
+        )
+    return found

@@ -1,0 +1,189 @@
+"""CURI's prototype networks: train them, test them, and put many runs into the paper's Table 2."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from recombine.benchmarks.curi import training
+from recombine.benchmarks.curi.edition import edition as edition_of
+from recombine.benchmarks.curi.study import Setup, Study
+from recombine.benchmarks.curi.study import scale as scale_of
+from recombine.benchmarks.curi.training import Job
+from recombine.metrics.intervals import Interval
+from recombine.report.curi_networks import markdown_page, tables
+from recombine.report.curi_runs import Group, Oracles, read_groups
+from recombine.report.table import Column, Table
+from recombine.report.times import time_of
+from recombine.solvers.training import Training
+from recombine.store.engine import Progress, engine, silent
+from recombine.store.errors import UserError
+from recombine.store.store import Store
+from recombine.tasks.episodes import Negatives
+from recombine.verbs.common import free_file, positive
+from recombine.verbs.teller import Teller
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A job with the places it needs, for a process of its own."""
+
+    job: Job
+    home: Path
+    out: Path
+    episodes: int
+
+
+def train(
+    splits: Sequence[str] = (),
+    models: Sequence[str] = (),
+    *,
+    modality: str = "schema",
+    negatives: Negatives = "hard",
+    alpha: float = 0.0,
+    edition: str = "release",
+    size: tuple[int, int] = training.PICTURE,
+    seed: int = 0,
+    seeds: int = 1,
+    out: str | Path = "runs",
+    scale: str = "paper",
+    data_seed: int = 0,
+    workers: int = 1,
+    steps: int | None = None,
+    validate_every: int | None = None,
+    batch: int | None = None,
+    rate: float | None = None,
+    device: str = "cpu",
+    precision: str = "float32",
+    episodes: int = training.TESTED,
+    store: Store | None = None,
+    progress: Progress = silent,
+) -> Table:
+    """Train networks, each split with each pooling from each of so many seeds; what is done already is kept."""
+    positive(workers=workers, seeds=seeds, episodes=episodes)
+    store = store or Store.default()
+    chosen = _training(modality, steps, validate_every, batch, rate, device, precision)
+    job = Job("", "", modality, negatives, alpha, 0, edition, scale, data_seed, size, chosen)
+    with engine(workers, progress) as running:
+        study = _study(job, store)
+        study.engine = running
+        jobs = [
+            replace(job, split=split, pooling=pooling, seed=number)
+            for number in range(seed, seed + seeds)
+            for split in splits or study.usable_splits()
+            for pooling in models or training.POOLINGS
+        ]
+        for one in jobs:
+            training.check(one, study)
+        for split in dict.fromkeys(one.split for one in jobs):  # once, before several processes would each make them
+            for part in (*training.LEARNT, "test"):
+                study.episodes_folder(split, part, negatives)
+        folders = running.map(_train_one, [_Task(one, store.home, Path(out), episodes) for one in jobs], "runs")
+    return _runs_table([(folder.name, json.loads((folder / training.RESULTS).read_text())) for folder in folders])
+
+
+def _training(
+    modality: str,
+    steps: int | None,
+    validate_every: int | None,
+    batch: int | None,
+    rate: float | None,
+    device: str,
+    precision: str,
+) -> Training:
+    """The paper's settings, shorter by default, with those that were given in their place."""
+    if modality not in training.SETTINGS:
+        raise UserError(f"there is no modality '{modality}'; choose one of {', '.join(training.SETTINGS)}")
+    given: dict[str, Any] = {"steps": steps or training.STEPS, "batch": batch, "rate": rate}
+    given |= {"validate_every": validate_every or training.VALIDATE_EVERY, "device": device, "precision": precision}
+    return replace(training.SETTINGS[modality], **{name: value for name, value in given.items() if value is not None})
+
+
+def _train_one(task: _Task) -> Path:
+    return training.learn(
+        task.job,
+        _study(task.job, Store(task.home)),
+        task.out,
+        Teller(task.job.name, where=task.job.training.where),
+        task.episodes,
+    )
+
+
+def _study(job: Job, store: Store) -> Study:
+    return Study(Setup(edition_of(job.edition), scale_of(job.scale), job.data_seed), store)
+
+
+def _runs_table(found: Sequence[tuple[str, dict[str, Any]]]) -> Table:
+    names = ("steps", "mAP", "accuracy", "CPU")
+    columns = (Column("run"), *(Column(name, "right") for name in names))
+    rows = tuple(
+        (
+            name.removeprefix("curi-"),
+            one["steps"],
+            *(100 * one["scores"][metric]["value"] for metric in ("mAP", "accuracy")),
+            time_of(one["cpu_seconds"]),
+        )
+        for name, one in found
+    )
+    return Table("Runs of curi", columns, rows, "Percent. recombine eval RUN tells more of one of them.")
+
+
+def _percent(score: dict[str, float]) -> Interval:
+    return Interval(*(100 * score[bound] for bound in ("value", "low", "high")))
+
+
+def evaluate(
+    run: str | Path, episodes: int | None = None, store: Store | None = None, progress: Progress = silent
+) -> list[Table]:
+    """Test a run again with its best weights, on so many test episodes."""
+    from recombine.solvers.run import read_config
+
+    folder = Path(run)
+    job = training.job_of(read_config(folder), folder)
+    study = _study(job, store or Store.default())
+    study.engine.progress = progress
+    found = training.evaluate(folder, study, episodes or training.TESTED)
+    ideal = study.gaps(job.split, job.negatives)
+    columns = tuple(Column(name, "left" if name == "score" else "right") for name in ("score", "this run", *ORACLES))
+    rows = tuple(
+        (name, _percent(score), *(getattr(ideal[name], who) for who in ORACLES.values()))
+        for name, score in found["scores"].items()
+    )
+    title = f"{job.modality} {job.pooling} on {job.split}, {job.negatives} negatives"
+    note = f"Percent. {found['episodes']:,} test episodes, {found['parameters']:,} parameters, "
+    made = [Table(title, columns, rows, f"{note}best at step {found['best_step']:,}.")]
+    return [*made, _written(found["written"])] if found["written"] else made
+
+
+ORACLES = {"weak oracle": "weak", "strong oracle": "strong"}
+JUDGED = {"well_formed": "well formed", "consistent": "consistent with the support", "synonym": "synonyms of the truth"}
+
+
+def _written(found: dict[str, Any]) -> Table:
+    said = ", ".join(f"{100 * found[name]:.1f} % {words}" for name, words in JUDGED.items())
+    rows = tuple(row for meant, text in found["examples"] for row in (("meant", meant), ("written", text)))
+    return Table("Concepts", (Column(""), Column("concept")), rows, f"Of {found['episodes']:,} written: {said}.")
+
+
+def table(runs: str | Path = "runs", store: Store | None = None, progress: Progress = silent) -> list[Table]:
+    """The finished runs of a folder as the paper's Table 2, beside the oracles."""
+    groups = read_groups(Path(runs))
+    return tables(groups, oracles(groups, store or Store.default(), progress))
+
+
+def results_page(runs: str | Path, out: str | Path, store: Store | None = None, progress: Progress = silent) -> Path:
+    """The results page of the finished runs of a folder, as Markdown with figures beside it."""
+    groups, file = read_groups(Path(runs)), free_file(out, (".md",))
+    markdown_page(groups, oracles(groups, store or Store.default(), progress), file)
+    return file
+
+
+def oracles(groups: Sequence[Group], store: Store, progress: Progress = silent) -> Oracles:
+    """What the ideal learners score on the splits of these runs, at the largest scale among them."""
+    found: dict[tuple[str, str], Any] = {}
+    for group in sorted(groups, key=lambda group: scale_of(group.job.scale).scenes):
+        study = _study(group.job, store)
+        study.engine.progress = progress
+        found[group.job.split, group.job.negatives] = study.gaps(group.job.split, group.job.negatives)
+    return found

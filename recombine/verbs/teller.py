@@ -1,0 +1,38 @@
+"""How far a training is, in a line now and then."""
+
+import math
+from typing import Any
+
+from rich.console import Console
+
+from recombine.report.times import time_of
+
+TOLD_EVERY = 15.0
+"""Seconds between two lines about a training."""
+
+
+class Teller:
+    """Says now and then how far a training is: loss, validation, time left."""
+
+    def __init__(self, name: str, console: Console | None = None, every: float = TOLD_EVERY, where: str = "") -> None:
+        self.name, self.every, self.where = name, every, where
+        self.console = console or Console(stderr=True)
+        self.told = 0.0
+
+    def __call__(self, moment: Any) -> None:
+        if self.where:
+            self._say(f"{self.name}: {self.where}, from step {moment.step:,}")
+            self.where = ""
+        self.told += moment.each
+        if self.told >= self.every:
+            self.told = 0.0
+            self._say(self.line(moment))
+
+    def _say(self, text: str) -> None:
+        self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def line(self, moment: Any) -> str:
+        said = [f"epoch {moment.epoch + 1}", f"step {moment.step:,} of at most {moment.steps:,}"]
+        said += [] if math.isnan(moment.loss) else [f"loss {moment.loss:.4f}"]
+        said += [f"validation {name} {value:.4f}" for name, value in moment.validation.items()]
+        return f"{self.name}: {', '.join(said)}, at most {time_of(moment.left)} left"

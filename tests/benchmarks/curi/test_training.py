@@ -1,0 +1,222 @@
+"""CURI's networks on its splits: the runs they leave, and the jobs that cannot be done."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombine[models]'")
+
+import torch
+
+from recombine.api import Curi
+from recombine.benchmarks.curi import training as of_training
+from recombine.benchmarks.curi.exam import ANSWERS, mark, piece
+from recombine.benchmarks.curi.study import Study
+from recombine.benchmarks.curi.training import PAPER, SETTINGS, Job, Validation, evaluate, learn, results
+from recombine.solvers.networks.prototype import Plan, build
+from recombine.solvers.prototypes import EpisodeLesson, PrototypeSolver
+from recombine.solvers.run import read_metrics
+from recombine.solvers.sights import Modality
+from recombine.solvers.sitting import answered
+from recombine.store.errors import UserError
+from recombine.tasks.episodes import Episodes
+
+BRIEFLY = replace(PAPER, batch=8, steps=4, validate_every=2, checkpoint_every=0.0)
+JOB = Job("boolean", "avg-pool", scale="tiny", training=BRIEFLY)
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def study(tiny: Curi) -> Study:
+    return tiny.study
+
+
+@pytest.fixture(scope="module")
+def finished(study: Study, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that nobody changes."""
+    return learn(JOB, study, tmp_path_factory.mktemp("runs"), episodes=8)
+
+
+@pytest.fixture
+def elsewhere(study: Study) -> Study:
+    """The same scenes and concepts, with other episodes."""
+    return Study(replace(study.setup, scale=replace(study.setup.scale, train=41)), study.store)
+
+
+def checkpoints(folder: Path) -> list[bytes]:
+    return [(folder / "checkpoints" / f"{name}.safetensors").read_bytes() for name in ("last", "best")]
+
+
+def told(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "results.json").read_text())
+
+
+# --- runs
+
+
+@pytest.mark.parametrize(("alpha", "sized", "ending"), [(0, 460_980, "hard-0"), (1, 932_449, "hard-alpha1-0")])
+def test_a_run_is_trained_tested_and_found_again(
+    study: Study, tmp_path: Path, alpha: float, sized: int, ending: str
+) -> None:
+    job = replace(JOB, alpha=alpha)
+    folder = learn(job, study, tmp_path)
+    found = told(folder)
+    assert folder.name == f"curi-schema-avg-pool-boolean-{ending}" and found["parameters"] == sized
+    assert (found["steps"], found["episodes"]) == (4, 60) and found["best_step"] in (2, 4)
+    assert all(0 <= score["low"] <= score["value"] <= score["high"] <= 1 for score in found["scores"].values())
+    assert list(found["scores"]) == ["mAP", "accuracy"]
+    assert [(job.name, job.training, result) for job, result in results(tmp_path)] == [(job.name, BRIEFLY, found)]
+    assert json.loads(json.dumps(evaluate(folder, study))) == found == told(folder)
+    measured = {row.name: row.value for row in read_metrics(folder) if row.step == found["best_step"]}
+    assert measured["validation/mAP"] == found["validation"]
+
+
+def test_what_the_decoder_writes_is_judged(study: Study, tmp_path: Path) -> None:
+    found = told(learn(replace(JOB, alpha=1.0), study, tmp_path, episodes=20))["written"]
+    assert found["episodes"] == 20 and len(found["examples"]) == 8
+    assert all(0 <= found[name] <= 1 for name in ("well_formed", "consistent", "synonym"))
+    assert all(meant.split()[-1] in ("S.", "exists=", "for-all=") for meant, _ in found["examples"])  # postfix
+    assert told(learn(JOB, study, tmp_path, episodes=20))["written"] is None
+
+
+@pytest.mark.parametrize("episodes", [20, 2_000])
+def test_a_finished_run_is_not_tested_again(
+    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, episodes: int
+) -> None:
+    """Also where there are fewer test episodes than were asked for."""
+    folder = learn(JOB, study, tmp_path, episodes=episodes)
+    before = (folder / "results.json").stat()
+    monkeypatch.setattr(of_training, "evaluate", None)
+    assert learn(JOB, study, tmp_path, episodes=episodes) == folder
+    assert (folder / "results.json").stat() == before
+
+
+def test_more_steps_go_on_as_if_they_had_been_asked_for_at_once(study: Study, finished: Path, tmp_path: Path) -> None:
+    learn(replace(JOB, training=replace(BRIEFLY, steps=2)), study, tmp_path, episodes=8)
+    folder = learn(JOB, study, tmp_path, episodes=8)
+    assert checkpoints(folder) == checkpoints(finished)
+    one, other = ({**told(run), "seconds": None, "cpu_seconds": None} for run in (folder, finished))
+    assert one == other
+
+
+def test_a_concept_that_does_not_count_is_not_learnt(study: Study) -> None:
+    """Without alpha there is no decoder; with it, the network begins the same."""
+    plain, writing = (of_training._network(replace(JOB, alpha=alpha), study) for alpha in (0.0, 1.0))
+    assert plain.decoder is None and writing.decoder is not None
+    assert all(torch.equal(value, writing.state_dict()[name]) for name, value in plain.state_dict().items())
+
+
+@pytest.mark.parametrize(("modality", "size"), [("image", (36, 24)), ("sound", (240, 160))])
+def test_pictures_and_sounds_are_learnt_from(study: Study, modality: str, size: tuple[int, int]) -> None:
+    """One step of two episodes, as a run takes it."""
+    job = replace(JOB, modality=modality, size=size, training=SETTINGS[modality])
+    network, sight = of_training._network(job, study), of_training._modality(job, study).open(study.scenes)
+    episodes = study.episodes("boolean", "train", "hard")
+    few = Episodes(episodes.concept[:2], *(column[:2, [0, 1, 5, 6, 25, 30]] for column in episodes[1:]))
+    loss = EpisodeLesson(network, sight, few, lambda *_: {}).loss(np.arange(2))
+    loss.backward()
+    assert torch.isfinite(loss) and all(weight.grad is not None for weight in network.parameters())
+
+
+# --- validation
+
+
+@pytest.mark.parametrize("pooling", ["avg-pool", "relation-net"])
+def test_validation_measures_what_the_exam_does(study: Study, pooling: str) -> None:
+    job = replace(JOB, pooling=pooling)
+    validation, modality = Validation(study, job), Modality("schema")
+    network = build(Plan("schema", pooling, (5, 19)), job.key).eval()
+    with torch.no_grad():
+        found = validation(network, modality.open(study.scenes))
+    asked = piece(study, validation.some)
+    said = answered(PrototypeSolver(network, modality, BRIEFLY), asked)
+    marks = mark(validation.some.size, asked, said)
+    assert found["mAP"] == pytest.approx(marks["mAP"].mean(), rel=1e-3)
+    assert found["accuracy"] == pytest.approx(marks["accuracy"].mean(), rel=1e-3)
+    query = np.tile(np.arange(len(said) // len(validation.some.concept)) < validation.some.size, len(marks["mAP"]))
+    right = said[query, asked.asked[query]]
+    assert ANSWERS == ("no", "yes") and found["loss"] == pytest.approx(-np.log(right).mean(), rel=1e-4)
+
+
+# --- what cannot be done
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        (replace(JOB, seed=1), "its seed is 0, here it is 1"),
+        (replace(JOB, pooling="concat"), "its network.pooling is 'avg-pool', here it is 'concat'"),
+        (replace(JOB, negatives="easy"), "its negatives is 'hard', here it is 'easy'"),
+        (replace(JOB, training=replace(BRIEFLY, rate=0.01)), "its training.rate is 0.001, here it is 0.01"),
+        (replace(JOB, alpha=0.5), "its alpha is 0.0, here it is 0.5"),
+    ],
+)
+def test_a_folder_of_another_run_is_refused(
+    study: Study, finished: Path, tmp_path: Path, other: Job, said: str
+) -> None:
+    copytree(finished, tmp_path / other.name)
+    with pytest.raises(UserError, match=f"holds another run: {said}; choose another --out"):
+        learn(other, study, tmp_path)
+    assert checkpoints(tmp_path / other.name) == checkpoints(finished)
+
+
+def test_other_episodes_are_refused(study: Study, elsewhere: Study, finished: Path) -> None:
+    before = told(finished)
+    with pytest.raises(UserError, match="was trained on other episodes than these of 'boolean'; train again"):
+        evaluate(finished, elsewhere)
+    with pytest.raises(UserError, match=r"holds another run: its data\.train is"):
+        learn(JOB, elsewhere, finished.parent)
+    assert told(finished) == before
+
+
+def test_a_run_of_another_benchmark_is_refused(study: Study, finished: Path, tmp_path: Path) -> None:
+    folder = copytree(finished, tmp_path / "other")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "benchmark": "concept-world"}))
+    with pytest.raises(UserError, match="is a run of concept-world, not of curi"):
+        evaluate(folder, study)
+    assert not list(results(tmp_path))
+
+
+def test_a_loss_that_is_no_number_leaves_the_last_good_checkpoint(
+    study: Study, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = copytree(finished, tmp_path / JOB.name)
+    loss = EpisodeLesson.loss
+    monkeypatch.setattr(EpisodeLesson, "loss", lambda self, rows: loss(self, rows) * float("nan"))
+    with pytest.raises(UserError, match=r"the loss is no longer a number at step 4; the last good checkpoint is"):
+        learn(replace(JOB, training=replace(BRIEFLY, steps=6)), study, tmp_path)
+    assert checkpoints(folder) == checkpoints(finished) and told(folder) == told(finished)
+
+
+def test_a_rate_far_too_high_is_told(study: Study, tmp_path: Path) -> None:
+    fast = replace(JOB, training=replace(BRIEFLY, rate=1e30, checkpoint_every=1e9))
+    with pytest.raises(UserError, match=r"no longer (a number|numbers) at step \d; .*lower the rate, now 1e\+30"):
+        learn(fast, study, tmp_path)
+    assert not list(results(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("job", "said"),
+    [
+        (replace(JOB, pooling="max-pool"), "there is no pooling 'max-pool'; choose one of avg-pool"),
+        (replace(JOB, modality="smell"), "there is no modality 'smell'; choose one of schema"),
+        (replace(JOB, negatives="soft"), "there is no kind of negatives 'soft'; choose one of hard, easy"),  # type: ignore[arg-type]
+        (replace(JOB, split="moon"), "CURI has no split 'moon'; choose one of"),
+        (replace(JOB, alpha=-1.0), "alpha must be a number of at least 0, not -1"),
+        (replace(JOB, alpha=float("nan")), "alpha must be a number of at least 0, not nan"),
+    ],
+)
+def test_a_job_that_cannot_be_done_is_refused(study: Study, tmp_path: Path, job: Job, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        learn(job, study, tmp_path)
+    assert not list(tmp_path.iterdir())

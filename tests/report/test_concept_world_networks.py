@@ -1,0 +1,332 @@
+"""Laws of the networks' results: what is averaged, what is said to hold, and that the page has it all."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from recombine.benchmarks.concept_world.published import F1, FURTHER, MODELS
+from recombine.benchmarks.concept_world.training import MODELS as SETTINGS
+from recombine.metrics.confusion import f1
+from recombine.metrics.intervals import Interval
+from recombine.report import concept_world_findings as findings
+from recombine.report.concept_world_networks import figures, html_page, markdown_page, notes_of
+from recombine.report.concept_world_runs import (
+    FROM_SCRATCH,
+    HELD_BACK,
+    TABLES,
+    Outcomes,
+    cost_table,
+    read_outcomes,
+    runs_table,
+    score_table,
+    score_tables,
+    settings_table,
+    theirs,
+)
+from recombine.report.score_charts import Confusion, Score, confusion_chart, score_chart
+from recombine.store.errors import UserError
+
+CLASSES = {
+    "sequences": ("red", "blue", "mixed"),
+    "boxworld": ("solution", "distractor", "2x2_square"),
+    "patterns": ("blue", "red", "stripes", "checkerboard"),
+    "substitution": ("type_1", "type_2", "type_1_pair", "type_2_pair", "mixed_pair"),
+}
+LENGTH = ("epochs", "steps", "checkpoint_every")
+Scores = Mapping[str, Sequence[float]]
+
+
+def put(
+    folder: Path, experiment: str, model: str, scores: Scores, seed: int = 0, pretrained: bool = False, **changed: Any
+) -> None:
+    """A finished run with these F1, as if it had been trained; `changed` are other settings than the paper's."""
+    training = asdict(SETTINGS[model])
+    config = {
+        "format": 1,
+        "benchmark": "concept-world",
+        "experiment": experiment,
+        "scale": "paper",
+        "images": 0,
+        "data": "f00d",
+        "network": {"name": model, "version": 1, "weights": "cafe" if pretrained else None},
+        "seed": seed,
+        "training": {name: value for name, value in training.items() if name not in LENGTH},
+        "length": {name: training[name] for name in LENGTH},
+    }
+    for name, value in changed.items():
+        part = next((part for part in ("training", "length") if name in config[part]), None)  # type: ignore[operator]
+        (config[part] if part else config)[name] = value  # type: ignore[index]
+    classes = CLASSES[experiment.removesuffix("-curriculum")]
+    results = {
+        "classes": classes,
+        "f1": scores,
+        "confusion": {test: np.eye(len(classes), dtype=int).tolist() for test in scores},
+        "parameters": 400_000 + len(classes),
+        "pretrained": pretrained,
+        "epochs": 10,
+        "seconds": 20.0,
+        "cpu_seconds": 10.0,
+    }
+    name = "-".join(map(str, ("run", experiment, model, seed, *changed.values())))
+    (folder / name).mkdir(parents=True)
+    (folder / name / "config.json").write_text(json.dumps(config))
+    (folder / name / "results.json").write_text(json.dumps(results))
+
+
+def outcomes(folder: Path, *runs: tuple[str, str, Scores]) -> Outcomes:
+    for experiment, model, scores in runs:
+        put(folder, experiment, model, scores)
+    return read_outcomes(folder)
+
+
+def published_runs(folder: Path, seeds: int = 2) -> Outcomes:
+    """Runs that score exactly what the paper prints."""
+    names = {"ResNet": "resnet", "WReN": "wren", "CNN": "cnn", "PrediNet": "predinet", "MLP": "mlp"}
+    for experiment in TABLES:
+        tests = [test for known, test in F1 | FURTHER if known == experiment]
+        for model in MODELS:
+            scores: Scores = {test: theirs(experiment, test, model) for test in dict.fromkeys(tests)}
+            for seed in range(seeds):
+                put(folder, experiment, names[model], scores, seed, pretrained=model == "ResNet")
+    return read_outcomes(folder)
+
+
+# ---- What is averaged ----
+
+
+def test_a_mean_is_over_the_seeds_of_one_setting(tmp_path: Path) -> None:
+    for seed, mixed in enumerate((0.1, 0.2, 0.3)):
+        put(tmp_path, "sequences", "mlp", {"length_3": (1, 1, mixed)}, seed)
+    (group,) = read_outcomes(tmp_path).groups
+    assert group.name == "MLP" and len(group.runs) == 3
+    rows = {row["concept"]: row for row in score_table([group]).json()}
+    found = rows["mixed"]["length_3"]
+    assert isinstance(found, dict) and found["value"] == pytest.approx(0.2)
+    assert found["low"] < 0.1 and found["high"] > 0.3
+    assert rows["mean"]["length_3"]["value"] == pytest.approx(2.2 / 3)  # type: ignore[index]
+    assert rows["mixed"]["length_3, paper"] == 0.119 and rows["mixed"]["seeds"] == 3
+
+
+@pytest.mark.parametrize(
+    ("changed", "name"),
+    [
+        ({"scale": "demo"}, "MLP (scale demo)"),
+        ({"images": 7}, "MLP (images of seed 7)"),
+        ({"rate": 0.1}, "MLP (rate 0.1)"),
+        ({"epochs": 3}, "MLP (epochs 3)"),
+        ({"batch": 64, "precision": "bfloat16"}, "MLP (batch 64, precision bfloat16)"),
+    ],
+)
+def test_runs_with_other_settings_are_never_averaged(changed: dict[str, Any], name: str, tmp_path: Path) -> None:
+    put(tmp_path, "sequences", "mlp", {"length_3": (1, 1, 0.2)}, 0)
+    put(tmp_path, "sequences", "mlp", {"length_3": (1, 1, 0.4)}, 1)
+    put(tmp_path, "sequences", "mlp", {"length_3": (0, 0, 0)}, 2, **changed)
+    found = read_outcomes(tmp_path)
+    assert [(group.name, len(group.runs)) for group in found.groups] == [("MLP", 2), (name, 1)]
+    assert [group.name for group in found.compared] == ["MLP"]
+    shown = {row["model"]: row for row in score_tables(found)[0].json() if row["concept"] == "mixed"}
+    assert shown["MLP"]["length_3"]["value"] == pytest.approx(0.3)  # type: ignore[index]
+    assert shown[name]["length_3"] == 0
+
+
+def test_runs_on_other_images_under_the_same_settings_are_told_apart(tmp_path: Path) -> None:
+    put(tmp_path, "sequences", "mlp", {"length_3": (1, 1, 0.2)})
+    put(tmp_path, "sequences", "mlp", {"length_3": (1, 1, 0.4)}, data="beef")
+    names = {group.name for group in read_outcomes(tmp_path).groups}
+    assert names == {"MLP (data f00d)", "MLP (data beef)"}
+
+
+def test_how_often_a_run_is_saved_is_no_setting(tmp_path: Path) -> None:
+    put(tmp_path, "sequences", "mlp", {"length_3": (1, 1, 0.2)})
+    put(tmp_path, "sequences", "mlp", {"length_3": (1, 1, 0.4)}, 1, checkpoint_every=1.0)
+    (group,) = read_outcomes(tmp_path).groups
+    assert group.name == "MLP" and len(group.runs) == 2
+
+
+def test_a_resnet_from_scratch_is_not_the_pretrained_one(tmp_path: Path) -> None:
+    put(tmp_path, "sequences", "resnet", {"length_7": (1, 1, 1)})
+    put(tmp_path, "sequences", "resnet", {"length_7": (1, 1, 1)}, 1, pretrained=True)
+    shown = {row["model"]: row for row in score_tables(read_outcomes(tmp_path))[0].json() if row["concept"] == "mixed"}
+    assert shown[FROM_SCRATCH]["length_7, paper"] == 0.512 and shown["ResNet"]["length_7, paper"] == 0.646
+
+
+def test_other_benchmarks_in_the_folder_are_left_alone(tmp_path: Path) -> None:
+    put(tmp_path, "sequences", "mlp", {"length_3": (1, 1, 0.2)}, benchmark="curi")
+    assert not read_outcomes(tmp_path).groups
+
+
+def test_a_broken_file_is_named(tmp_path: Path) -> None:
+    put(tmp_path, "sequences", "mlp", {"length_3": (1, 1, 0.2)})
+    (file,) = tmp_path.glob("*/results.json")
+    file.write_text("{")
+    with pytest.raises(UserError, match=r"results\.json cannot be read; remove the folder of this run"):
+        read_outcomes(tmp_path)
+
+
+# ---- What holds ----
+
+
+def test_the_papers_findings_hold_for_the_papers_scores(tmp_path: Path) -> None:
+    assert [one.holds for one in findings.verdicts(published_runs(tmp_path))] == ["holds"] * 5
+
+
+def test_productivity_needs_every_network_to_fall(tmp_path: Path) -> None:
+    falling = {"length_3": (0.9, 0.9, 0.9), "length_7": (0.5, 0.5, 0.5)}
+    rising = {"length_3": (0.5, 0.5, 0.2), "length_7": (0.8, 0.8, 0.8)}
+    assert findings.productivity(outcomes(tmp_path / "a", ("sequences", "cnn", falling))).holds == "holds"
+    verdict = findings.productivity(
+        outcomes(tmp_path / "b", ("sequences", "cnn", falling), ("sequences", "mlp", rising))
+    )
+    assert verdict.holds == "holds in part"
+    assert "Not so: sequences, MLP 0.400 at length_3, 0.800 at length_7." in verdict.because
+    assert findings.productivity(outcomes(tmp_path / "c", ("sequences", "mlp", rising))).holds == "does not hold"
+
+
+@given(some.floats(0, 1))
+def test_the_mlp_fails_where_it_is_worse_than_a_guess(score: float) -> None:
+    with TemporaryDirectory() as folder:
+        found = outcomes(Path(folder), ("sequences", "mlp", {"length_5": (0.8, 0.8, score)}))
+    verdict = findings.mixed_rows(found)
+    assert verdict.holds == ("holds" if score < 1 / 3 else "does not hold")
+    assert f"length_5 {score:.3f}" in verdict.because
+
+
+def test_squares_are_solved_by_whoever_knows_both_patterns(tmp_path: Path) -> None:
+    one = {"squares_4x4": (1, 1, 0.95, 0.5)}
+    both = {"squares_4x4": (1, 1, 0.95, 0.96)}
+    assert findings.patterned_squares(outcomes(tmp_path / "a", ("patterns", "cnn", one))).holds == "holds"
+    verdict = findings.patterned_squares(outcomes(tmp_path / "b", ("patterns", "cnn", one), ("patterns", "mlp", both)))
+    assert verdict.holds == "holds in part"
+    assert "Not so: MLP stripes 0.950, checkerboard 0.960." in verdict.because
+
+
+def test_a_collapse_is_lower_than_before_and_than_a_guess(tmp_path: Path) -> None:
+    def verdict(name: str, one: float, two: float) -> findings.Verdict:
+        scores = {"one_substitution": (1, 1, one, one, one), "two_substitutions": (1, 1, two, two, two)}
+        return findings.two_substitutions(outcomes(tmp_path / name, ("substitution", "wren", scores)))
+
+    assert (
+        verdict("a", 0.4, 0.1).holds == "holds" and "0.400 with one, 0.100 with two" in verdict("b", 0.4, 0.1).because
+    )
+    assert verdict("c", 0.4, 0.3).holds == "does not hold"
+    assert verdict("d", 0.05, 0.1).holds == "does not hold"
+
+
+def test_the_curriculum_has_the_papers_effect_if_it_has_its_sign(tmp_path: Path) -> None:
+    low = {test: (0.1,) * 5 for test in findings.SUBSTITUTION}
+    high = {test: (0.2,) * 5 for test in findings.SUBSTITUTION}
+
+    def verdict(name: str, model: str, plain: Scores, staged: Scores) -> findings.Verdict:
+        runs = (("substitution", model, plain), ("substitution-curriculum", model, staged))
+        return findings.curriculum(outcomes(tmp_path / name, *runs))
+
+    assert verdict("a", "mlp", high, low).holds == "holds" and verdict("b", "mlp", low, high).holds == "does not hold"
+    assert verdict("c", "resnet", low, high).holds == "holds"
+    assert "MLP -0.100, paper -0.079" in verdict("d", "mlp", high, low).because
+
+
+def test_nothing_is_said_of_runs_that_are_not_there(tmp_path: Path) -> None:
+    found = outcomes(tmp_path, ("boxworld", "cnn", {"length_3": (0, 0, 0), "length_5": (0, 0, 0)}))
+    held = [one.holds for one in findings.verdicts(found)]
+    assert held == ["does not hold", *["not known yet"] * 4]
+
+
+# ---- The page ----
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
+    return published_runs(tmp_path_factory.mktemp("published"))
+
+
+def test_the_page_has_every_table_and_figure_and_the_intervals(whole: Outcomes, tmp_path: Path) -> None:
+    file = tmp_path / "networks.md"
+    markdown_page(whole, {}, file)
+    text = file.read_text()
+    assert all(f"**{name}: ConceptWorld, {experiment}**" in text for experiment, name in TABLES.items())
+    assert "| MLP | mixed | 2 | 0.119 | 0.119 [0.119, 0.119] |" in text
+    assert all(one.because in text for one in findings.verdicts(whole))
+    drawn = sorted(one.name for one in (tmp_path / "networks").iterdir())
+    assert len(drawn) == 5 + 10 and all(f"(networks/{name})" in text for name in drawn)
+    assert all(ElementTree.parse(tmp_path / "networks" / name) for name in drawn)
+    page = html_page(whole, {}, file)
+    assert all(f"{name}: ConceptWorld, {experiment}" in page for experiment, name in TABLES.items())
+
+
+def test_what_is_missing_is_said(whole: Outcomes, tmp_path: Path) -> None:
+    assert "50 of 75 runs are finished, 25 are missing." in runs_table(whole).note
+    put(tmp_path, "sequences", "mlp", {"length_3": (1, 1, 0.2)})
+    (tmp_path / "begun").mkdir()
+    (tmp_path / "begun" / "config.json").write_text('{"benchmark": "concept-world"}')
+    table = runs_table(read_outcomes(tmp_path))
+    assert "1 of 75 runs are finished, 74 are missing; begun and not at their end: 1." in table.note
+    assert table.json()[0] | {"MLP": "1 of 3", "CNN": "0 of 3"} == table.json()[0]
+
+
+def test_costs_add_up(whole: Outcomes) -> None:
+    *rows, total = cost_table(whole).rows
+    assert total[2] == 50 == sum(int(str(row[2])) for row in rows) and total[-1] == 500
+    assert "8 min 20 s of CPU" in cost_table(whole).note and "about 4 min 10 s" in cost_table(whole).note
+
+
+def test_settings_are_those_of_the_configs(whole: Outcomes) -> None:
+    rows = {row["model"]: row for row in settings_table(whole).json()}
+    assert rows["PrediNet"]["batch"] == 64 and rows["PrediNet"]["rate"] == 1e-5 and rows["MLP"]["rate"] == 1e-3
+    assert rows["MLP"]["parameters"] == "400,003 to 400,005" and rows["MLP"]["seeds"] == "0 to 1"
+
+
+def test_as_much_is_held_back_as_is_said() -> None:
+    pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombine[models]'")
+    from recombine.solvers import pictures
+
+    assert pictures.HELD_BACK == HELD_BACK
+
+
+def test_notes_of_people_are_part_of_the_page(whole: Outcomes, tmp_path: Path) -> None:
+    file = tmp_path / "networks.md"
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "networks.md").write_text(
+        "**Honestly**, [this](x.md) differs.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+    )
+    (tmp_path / "notes" / "other.md").write_text("of another page")
+    assert notes_of(file) == ["**Honestly**, [this](x.md) differs.", "| a | b |\n|---|---|\n| 1 | 2 |"]
+    markdown_page(whole, {}, file)
+    assert "**Honestly**, [this](x.md) differs.\n\n| a | b |" in file.read_text()
+    page = html_page(whole, {}, file)
+    assert "Honestly, this differs." in page and "<td>2</td>" in page and "another page" not in page
+
+
+# ---- Charts ----
+
+
+def test_a_score_chart_has_both_numbers_and_says_them_in_words() -> None:
+    svg = score_chart(
+        [("length <3>", [Score("MLP", Interval(0.5, 0.4, 0.6), 0.7), Score("CNN", Interval(1, 1, 1))])], "F1"
+    )
+    root = ElementTree.fromstring(svg)
+    texts = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"MLP", "CNN", "length <3>", "0.500 (0.700)", "1.000"} <= set(texts)
+    said = root.findtext("{http://www.w3.org/2000/svg}desc") or ""
+    assert said == "length <3>: MLP 0.500 [0.400, 0.600], paper 0.700; CNN 1.000"
+
+
+def test_a_confusion_chart_gives_shares_of_rows() -> None:
+    svg = confusion_chart(("a", "b"), [Confusion("MLP", np.array([[3, 1], [0, 8]]))], "taken")
+    assert "MLP: a taken for a 75, b 25; b taken for a 0, b 100" in svg
+    assert "a taken for b: 1" in svg
+
+
+def test_matrices_of_all_tests_are_drawn(whole: Outcomes) -> None:
+    names = [figure.name for figure in figures(whole, "boxworld")]
+    assert names == ["boxworld-f1", "boxworld-length_3", "boxworld-length_5"]
+    assert "Figure 3b is the panel of WReN." in figures(whole, "boxworld")[-1].caption
+    assert f1(whole.on("boxworld")[0].confusion("length_3")).tolist() == [1, 1, 1]
