@@ -63,7 +63,11 @@ def _score(group: Group, metric: str) -> Score:
 def _levels(oracles: Oracles, split: str, metric: str) -> list[Level]:
     name, _, kind = split.partition(", ")
     gap = oracles.get((name, "easy" if kind else "hard"), {}).get(metric)
-    return [Level("weak oracle", gap.weak.value), Level("strong oracle", gap.strong.value)] if gap else []
+    if not gap:
+        return []
+    if gap.gap.value < 1:
+        return [Level("both oracles", gap.strong.value)]
+    return [Level("weak oracle", gap.weak.value), Level("strong oracle", gap.strong.value)]
 
 
 def tables(groups: Sequence[Group], oracles: Oracles) -> list[Table]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from recombine.render.schematic import element, words
-from recombine.report.figures import WIDTH, Scale, colour_of, figure, ticks, writing
+from recombine.report.figures import WIDTH, Scale, colour_of, figure, room_for, ticks, writing
 
 _INKS = ("strong", "weak", "positive", "negative", "ink", "muted")
 _DASHES = ("", "6 3", "2 2", "8 2 2 2", "1 3", "4 4")
@@ -27,7 +27,8 @@ def curve_chart(curves: Sequence[Curve], levels: Mapping[str, float], title: str
     """Curves over the logarithm of the steps: equal widths are equal factors. `levels` are lines across."""
     points = [point for curve in curves for point in curve.points]
     first, last = min(step for step, _ in points), max(step for step, _ in points)
-    across = Scale(math.log2(first), max(math.log2(last), math.log2(first) + 1), _LEFT, WIDTH - 150)
+    end = WIDTH - 34 - room_for(curve.name for curve in curves)
+    across = Scale(math.log2(first), max(math.log2(last), math.log2(first) + 1), _LEFT, end)
     marks = ticks(max([value for _, value in points] + list(levels.values())))
     up = Scale(0, marks[-1], _BOTTOM, _TOP)
     grid = "".join(_level(f"{mark:g}", mark, up, across, "line") for mark in marks)
@@ -35,7 +36,7 @@ def curve_chart(curves: Sequence[Curve], levels: Mapping[str, float], title: str
     below = "".join(writing(f"{s:,}", across(math.log2(s)), _BOTTOM + 18, "muted", "middle") for s in steps)
     lines = "".join(_line(name, value, up, across) for name, value in levels.items())
     drawn = "".join(_curve(curve, i, up, across) for i, curve in enumerate(curves))
-    names = writing(metric, 12, 24, "muted") + writing("steps", WIDTH - 150, _BOTTOM + 36, "muted", "end")
+    names = writing(metric, 12, 24, "muted") + writing("steps", end, _BOTTOM + 36, "muted", "end")
     said = [curve.text() for curve in curves] + [f"{name} {value:.3f}" for name, value in levels.items()]
     return figure(title, ". ".join(said), _BOTTOM + 48, names, grid, below, lines, drawn)
 
@@ -57,5 +58,5 @@ def _curve(curve: Curve, number: int, up: Scale, across: Scale) -> str:
     style = f"fill:none;stroke:{colour_of(ink)};stroke-width:2;stroke-dasharray:{dash or 'none'}"
     path = element("polyline", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in at), style=style)
     key = _TOP + 18 * number
-    sample = element("line", x1=WIDTH - 138, x2=WIDTH - 114, y1=key, y2=key, style=style)
-    return element("g", words("title", curve.text()), path, sample, writing(curve.name, WIDTH - 108, key + 4))
+    sample = element("line", x1=across.end + 12, x2=across.end + 36, y1=key, y2=key, style=style)
+    return element("g", words("title", curve.text()), path, sample, writing(curve.name, across.end + 42, key + 4))

@@ -92,7 +92,7 @@ def _bar(value: float, scale: Scale, y: float, thick: float, ink: str) -> str:
 def _legend(x: float) -> str:
     ours = element("rect", x=x, y=13, width=24, height=10, rx=1.5, style=f"fill:{colour_of('strong')}")
     paper = element("rect", x=x + 200, y=15, width=24, height=6, rx=1.5, style=f"fill:{colour_of('weak')}")
-    return ours + writing("ours, 95 % over seeds", x + 31, 23) + paper + writing("paper", x + 231, 23)
+    return ours + writing("ours, 95 % interval", x + 31, 23) + paper + writing("paper", x + 231, 23)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ so that all that is needed stays in the cache, forwards and backwards; `by_pairs
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import linear
 
 from recombine.solvers.networks.objects import ObjectSets
 
@@ -36,27 +37,11 @@ class RelationNet(nn.Module):
         self.register_buffer("offsets", offsets)  # float[objects, objects, places]
 
     def forward(self, seen: ObjectSets) -> Tensor:
-        sums = self.by_groups(seen) if self._by_hand(seen) else self.by_pairs(seen)
-        return self.reading(sums)
-
-    def _by_hand(self, seen: ObjectSets) -> bool:
-        """Whether there is a faster way than PyTorch's own."""
-        like = seen.groups[0]
-        return not self.norms and like.device.type == "cpu" and not torch.is_autocast_enabled("cpu")
+        return self.reading(self.by_objects(seen))
 
     def by_pairs(self, seen: ObjectSets) -> Tensor:
-        """The sum of g over the pairs of each scene, plainly: all pairs of all scenes as one long list."""
-        pairs = torch.cat([self._pairs(group).flatten(0, 2) for group in seen.groups])
-        x = self._after(self.first(pairs), 0)
-        for place, layer in enumerate(self.others, 1):
-            x = self._after(layer(x), place)
-        sizes = [(len(group), group.shape[1] ** 2) for group in seen.groups]
-        parts = x.split([scenes * pairs for scenes, pairs in sizes])
-        return seen.restored([part.view(*size, WIDTH).sum(dim=1) for part, size in zip(parts, sizes)])
-
-    def _after(self, x: Tensor, place: int) -> Tensor:
-        x = torch.relu(x)
-        return self.norms[place](x) if self.norms else x
+        """The sum of g over the pairs of each scene, plainly: two objects side by side for every pair."""
+        return self._summed(self.first(torch.cat([self._pairs(group).flatten(0, 2) for group in seen.groups])), seen)
 
     def _pairs(self, group: Tensor) -> Tensor:
         """Every object beside every other, float[scenes, objects, objects, 2 size + places]."""
@@ -67,23 +52,37 @@ class RelationNet(nn.Module):
             parts.append(self.get_buffer("offsets").expand(shape))
         return torch.cat(parts, dim=-1)
 
-    def by_groups(self, seen: ObjectSets) -> Tensor:
-        """The same, group by group with the first layer taken apart."""
-        weights = [tensor for layer in self.others for tensor in (layer.weight, layer.bias)]
+    def _summed(self, x: Tensor, seen: ObjectSets) -> Tensor:
+        """What the rest of g makes of the first layer's values of all pairs, float[pairs, width], summed by scene."""
+        x = self._after(x, 0)
+        for place, layer in enumerate(self.others, 1):
+            x = self._after(layer(x), place)
+        sizes = [(len(group), group.shape[1] ** 2) for group in seen.groups]
+        parts = x.split([scenes * pairs for scenes, pairs in sizes])
+        return seen.restored([part.view(*size, WIDTH).sum(dim=1) for part, size in zip(parts, sizes)])
+
+    def _after(self, x: Tensor, place: int) -> Tensor:
+        x = torch.relu(x)
+        return self.norms[place](x) if self.norms else x
+
+    def by_objects(self, seen: ObjectSets) -> Tensor:
+        """The same, with the first layer taken apart into what each object brings as the one and as the other."""
         left, right, between = self.first.weight.split(
-            [self.size, self.size, self.first.in_features - 2 * self.size], 1
+            [self.size, self.size, self.first.in_features - 2 * self.size], dim=1
         )
-        offsets = None if self.offsets is None else nn.functional.linear(self.get_buffer("offsets"), between)
-        parts = [
-            PairSum.apply(
-                nn.functional.linear(group, left, self.first.bias),
-                nn.functional.linear(group, right),
-                offsets,
-                *weights,
-            )
-            for group in seen.groups
-        ]
-        return seen.restored(parts)
+        offsets = None if self.offsets is None else linear(self.get_buffer("offsets"), between)
+        halves = [(linear(group, left, self.first.bias), linear(group, right)) for group in seen.groups]
+        if self._by_hand(seen):
+            weights = [tensor for layer in self.others for tensor in (layer.weight, layer.bias)]
+            return seen.restored([PairSum.apply(one, other, offsets, *weights) for one, other in halves])
+        sums = [one[:, :, None] + other[:, None] for one, other in halves]
+        sums = sums if offsets is None else [pairs + offsets for pairs in sums]
+        return self._summed(torch.cat([pairs.flatten(0, 2) for pairs in sums]), seen)
+
+    def _by_hand(self, seen: ObjectSets) -> bool:
+        """Whether there is a faster way than PyTorch's own."""
+        like = seen.groups[0]
+        return not self.norms and like.device.type == "cpu" and not torch.is_autocast_enabled("cpu")
 
 
 def reading() -> nn.Module:

@@ -148,11 +148,11 @@ def test_groups_say_what_pairs_say(places: Tensor | None) -> None:
     count = COUNT if places is None else np.full(4, 5, np.uint8)
     network = network_of(False, None if places is None else places.double())
     seen = torch.from_numpy(told(count, torch.float64))
-    by_pairs, by_groups = (
+    by_pairs, by_objects = (
         learnt(network, seen, lambda x: network.reading(way(packed(x, count))))  # noqa: B023
-        for way in (network.by_pairs, network.by_groups)
+        for way in (network.by_pairs, network.by_objects)
     )
-    assert_close(by_pairs, by_groups)
+    assert_close(by_pairs, by_objects)
 
 
 # --- the sum over pairs, done by hand
