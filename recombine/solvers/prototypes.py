@@ -5,7 +5,7 @@ a scene depends on its distances to the mean of the positives and to the mean of
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -21,6 +21,7 @@ from recombine.solvers.run import Run
 from recombine.solvers.sights import Modality, Sight
 from recombine.solvers.train import Watch, settled, train, unwatched
 from recombine.solvers.training import Standing, Training
+from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.tasks.episodes import Episodes
 from recombine.tasks.examples import Examples, Observed
@@ -123,6 +124,8 @@ class PrototypeSolver:
         episodes, scenes = as_episodes(train), self.modality.open(train.scenes)
         held = (key / "validation").rng().permutation(len(episodes.concept)) < max(1, len(episodes.concept) // 10)
         kept, back = (Episodes(*(column[chosen] for column in episodes)) for chosen in (~held, held))
+        if self.training.judge not in ("loss", "accuracy"):  # a large set to rank is not among the examples
+            self.training = replace(self.training, judge="loss", higher=False)
         self.learn(EpisodeLesson(self.network, scenes, kept, lambda n, s: on_episodes(n, s, back)), key)
         return self
 
@@ -187,6 +190,10 @@ def _given(group: np.ndarray, given: np.ndarray) -> list[np.ndarray]:
 
 def as_episodes(examples: Examples) -> Episodes:
     """Rows of groups of one size, the given first, as episodes."""
+    _, size = np.unique(examples.group, return_counts=True)
+    given = np.bincount(np.unique(examples.group, return_inverse=True)[1], examples.given)
+    if len(set(size.tolist())) != 1 or (2 * given != size).any():
+        raise UserError("prototype networks learn from episodes of one size, half of each shown, half asked")
     order = np.lexsort((np.arange(len(examples.scene)), ~examples.given, examples.group))
     n = len(np.unique(examples.group))
     yes = examples.answers.index("yes")

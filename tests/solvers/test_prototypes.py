@@ -59,7 +59,11 @@ def table(scenes: Scenes, concepts: tuple[Expr, ...]) -> Table:
 
 @pytest.fixture(scope="module")
 def episodes(table: Table) -> Episodes:
-    return draw_episodes(table, np.ones(len(table.sense)), 24, Shape(3, 5), Key(3))
+    """Drawn with the positives first, in support and query alike; here each is in an order of its own."""
+    drawn = draw_episodes(table, np.ones(len(table.sense)), 24, Shape(3, 5), Key(3))
+    halves = [8 * half + Key(4).rng().permuted(np.tile(np.arange(8), (24, 1)), axis=1) for half in (0, 1)]
+    order = np.concatenate([halves[0], halves[1][::-1]], axis=1)
+    return Episodes(drawn.concept, *(np.take_along_axis(column, order, axis=1) for column in drawn[1:]))
 
 
 @pytest.fixture(scope="module")

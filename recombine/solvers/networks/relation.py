@@ -74,7 +74,8 @@ class RelationNet(nn.Module):
         halves = [(linear(group, left, self.first.bias), linear(group, right)) for group in seen.groups]
         if self._by_hand(seen):
             weights = [tensor for layer in self.others for tensor in (layer.weight, layer.bias)]
-            return seen.restored([PairSum.apply(one, other, offsets, *weights) for one, other in halves])
+            way = PairSum.apply if torch.is_grad_enabled() else pair_sum
+            return seen.restored([way(one, other, offsets, *weights) for one, other in halves])
         sums = [one[:, :, None] + other[:, None] for one, other in halves]
         sums = sums if offsets is None else [pairs + offsets for pairs in sums]
         return self._summed(torch.cat([pairs.flatten(0, 2) for pairs in sums]), seen)
@@ -102,15 +103,8 @@ class PairSum(torch.autograd.Function):
     @staticmethod
     def forward(ctx, left, right, between, *weights):  # type: ignore[no-untyped-def]
         ctx.save_for_backward(left, right, between, *weights)
-        scenes, objects, width = left.shape
-        sums = left.new_empty(scenes, width)
-        ctx.kept = [] if any(ctx.needs_input_grad) and scenes * objects**2 <= KEPT else None
-        for some in _pieces(scenes, objects):
-            layers = _layers(left[some], right[some], between, weights)
-            torch.sum(layers[-1].view(-1, objects**2, width), dim=1, out=sums[some])
-            if ctx.kept is not None:
-                ctx.kept.append(layers)
-        return sums
+        ctx.kept = [] if len(left) * left.shape[1] ** 2 <= KEPT else None
+        return pair_sum(left, right, between, *weights, kept=ctx.kept)
 
     @staticmethod
     def backward(ctx, grad):  # type: ignore[no-untyped-def]
@@ -134,6 +128,20 @@ class PairSum(torch.autograd.Function):
                 betweens.add_(first.sum(dim=0))
         ctx.kept = None
         return lefts, rights, betweens, *found
+
+
+def pair_sum(
+    left: Tensor, right: Tensor, between: Tensor | None, *weights: Tensor, kept: list[list[Tensor]] | None = None
+) -> Tensor:
+    """The sum alone; what the layers made is added to `kept`, if it is given, for the way back."""
+    scenes, objects, width = left.shape
+    sums = left.new_empty(scenes, width)
+    for some in _pieces(scenes, objects):
+        layers = _layers(left[some], right[some], between, weights)
+        torch.sum(layers[-1].view(-1, objects**2, width), dim=1, out=sums[some])
+        if kept is not None:
+            kept.append(layers)
+    return sums
 
 
 def _pieces(scenes: int, objects: int) -> list[slice]:

@@ -14,7 +14,7 @@ from recombine.benchmarks.curi.language import Lot
 from recombine.benchmarks.curi.meaning import Exact
 from recombine.benchmarks.curi.spelling import Speller, postfix, prefix
 from recombine.benchmarks.curi.study import Study
-from recombine.benchmarks.curi.words import LAMBDA, Verdict, Words, judge
+from recombine.benchmarks.curi.words import LAMBDA, Words, judge
 from recombine.language.expr import Expr
 from recombine.semantics.fold import fold
 from recombine.solvers.text import BEGIN, END, PAD, SPECIAL, UNKNOWN
@@ -123,15 +123,12 @@ def test_an_error_in_prefix_points_at_its_place(text: str, place: str, why: str)
 # --- judging
 
 
-def verdicts(study: Study, written: list[Expr | None], meant: list[Expr], label: np.ndarray) -> Verdict:
-    support = (Key(3) / "support").rng().integers(0, len(study.scenes), label.shape)
-    return judge(written, meant, support, label, study.scenes)
-
-
-def truth(study: Study, concept: Expr, n: int) -> np.ndarray:
-    """Whether a concept holds on each scene of the support of `verdicts`, bool[n, 9]."""
-    support = (Key(3) / "support").rng().integers(0, len(study.scenes), (n, 9))
-    return np.asarray(fold(concept, Exact(study.scenes), {}))[support]
+def support_of(study: Study, concept: Expr, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Four scenes where a concept holds and five where it does not, in any order: int[n, 9], bool[n, 9]."""
+    holds, rng = np.asarray(fold(concept, Exact(study.scenes), {})), Key(3).rng()
+    sides = [rng.choice(np.flatnonzero(holds == side), (n, size)) for side, size in ((True, 4), (False, 5))]
+    support = rng.permuted(np.concatenate(sides, axis=1), axis=1)
+    return support, holds[support]
 
 
 def pair(study: Study) -> tuple[Expr, Expr]:
@@ -144,8 +141,7 @@ def pair(study: Study) -> tuple[Expr, Expr]:
 
 def test_the_concept_itself_and_its_synonym_are_right_and_an_ill_formed_text_is_not(study: Study) -> None:
     concept, synonym = pair(study)
-    label = truth(study, concept, 3)
-    found = verdicts(study, [concept, synonym, None], [concept] * 3, label)
+    found = judge([concept, synonym, None], [concept] * 3, *support_of(study, concept, 3), study.scenes)
     assert [values.tolist() for values in found] == [[True, True, False]] * 3
     assert found.shares() == {"well_formed": 2 / 3, "consistent": 2 / 3, "synonym": 2 / 3}
 
@@ -154,23 +150,32 @@ def test_a_wrong_concept_may_explain_the_support(study: Study) -> None:
     concept = study.space.concepts[0]
     far = int(np.flatnonzero(study.space.sense != study.space.sense[0])[-1])
     wrong = study.space.concepts[far]
-    label = truth(study, wrong, 2)
-    label[1, 4] ^= True  # one example that it does not explain
-    found = verdicts(study, [wrong, wrong], [concept, concept], label)
-    assert [values.tolist() for values in found] == [[True, True], [True, False], [False, False]]
+    support, label = support_of(study, wrong, 3)
+    label[1, np.flatnonzero(label[1])[0]] = False  # a negative, and a positive, that it does not explain
+    label[2, np.flatnonzero(~label[2])[0]] = True
+    found = judge([wrong] * 3, [concept] * 3, support, label, study.scenes)
+    assert [values.tolist() for values in found] == [[True] * 3, [True, False, False], [False] * 3]
 
 
 @pytest.mark.parametrize("at_once", [700, 65_536])
 def test_synonyms_are_concepts_of_one_sense(monkeypatch: pytest.MonkeyPatch, study: Study, at_once: int) -> None:
+    """Those that agree on the first or on the last scenes alone are not."""
     monkeypatch.setattr(of_words, "AT_ONCE", at_once)
-    sense, rng = study.space.sense, Key(4).rng()
-    left = rng.integers(0, len(sense), 60)
-    near = np.array([rng.choice(np.flatnonzero(sense == sense[one])) for one in left])
-    right = np.where(np.arange(60) < 30, near, rng.integers(0, len(sense), 60))
-    concepts = study.space.concepts
-    said = verdicts(study, [concepts[i] for i in left], [concepts[i] for i in right], np.zeros((60, 9), bool))
-    assert np.array_equal(said.synonym, sense[left] == sense[right]) and 30 <= said.synonym.sum() < 60
-    assert said.well_formed.all()
+    sense, concepts = study.space.sense, study.space.concepts
+    holds = np.stack([study.table.extension(one) for one in range(sense.max() + 1)])[sense]  # bool[concepts, scenes]
+    pairs = [pair for part in (holds[:, :700], holds[:, -200:], holds) for pair in alike(part)]
+    left, right = np.transpose(pairs)
+    support, label = support_of(study, concepts[0], len(left))
+    said = judge([concepts[i] for i in left], [concepts[i] for i in right], support, label, study.scenes)
+    assert np.array_equal(said.synonym, sense[left] == sense[right]) and said.well_formed.all()
+    assert not said.synonym[:40].all() and said.synonym[-20:].all()
+
+
+def alike(holds: np.ndarray) -> list[tuple[int, int]]:
+    """Twenty pairs of concepts that hold on the same of these scenes, the last ones first."""
+    first: dict[bytes, int] = {}
+    found = [(first.setdefault(row.tobytes(), i), i) for i, row in enumerate(holds)]
+    return [pair for pair in reversed(found) if pair[0] != pair[1]][:20]
 
 
 def test_a_synonym_of_the_truth_explains_every_episode(study: Study) -> None:
