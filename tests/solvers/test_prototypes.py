@@ -25,6 +25,7 @@ from recombine.solvers.run import Run, read_metrics
 from recombine.solvers.sights import Modality
 from recombine.solvers.train import Moment, Watch, unwatched
 from recombine.solvers.training import Training
+from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.tasks.episodes import Episodes, Shape, draw_episodes
 from recombine.tasks.examples import Examples, Observed, from_episodes
@@ -285,3 +286,9 @@ def test_a_solver_forgets_its_vectors_when_it_learns(examples: Examples, tmp_pat
 def test_a_solver_without_a_run_does_not_learn(examples: Examples) -> None:
     with pytest.raises(ValueError, match="a solver without a run cannot be trained"):
         solver_of().fit(examples, KEY)
+
+
+def test_rows_that_are_no_episodes_are_refused(examples: Examples) -> None:
+    for given in (np.zeros_like(examples.given), np.arange(len(examples.given)) % 5 == 0):
+        with pytest.raises(UserError, match="half of each shown"):
+            as_episodes(replace(examples, given=given))

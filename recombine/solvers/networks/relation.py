@@ -73,7 +73,7 @@ class RelationNet(nn.Module):
         offsets = None if self.offsets is None else linear(self.get_buffer("offsets"), between)
         halves = [(linear(group, left, self.first.bias), linear(group, right)) for group in seen.groups]
         if self._by_hand(seen):
-            weights = [tensor for layer in self.others for tensor in (layer.weight, layer.bias)]
+            weights = [tensor for layer in self.others for tensor in layer.parameters()]
             way = PairSum.apply if torch.is_grad_enabled() else pair_sum
             return seen.restored([way(one, other, offsets, *weights) for one, other in halves])
         sums = [one[:, :, None] + other[:, None] for one, other in halves]
