@@ -609,6 +609,9 @@ def train(
         Path | None,
         typer.Option("--weights", help="ConceptWorld: ResNet-18's ImageNet weights (.pth or .safetensors)."),
     ] = None,
+    concepts: Annotated[
+        Path | None, typer.Option("--concepts", help="ConceptWorld: a .concepts file with experiments of your own.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Train networks; the same command goes on where it was stopped, and adds seeds, epochs or steps."""
@@ -628,6 +631,7 @@ def train(
         batch=batch,
         rate=rate,
         weights=weights,
+        concepts=concepts,
     )
     with _bars() as bars:
         table = learners.train(

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from recombine.benchmarks.concept_world import training
-from recombine.benchmarks.concept_world.study import ConceptWorldStudy
 from recombine.benchmarks.concept_world.training import MODELS, Job
 from recombine.report.concept_world_networks import html_page, markdown_page
 from recombine.report.concept_world_runs import Outcomes, printed, read_outcomes, score_tables
@@ -31,9 +30,6 @@ class _Task:
     home: Path
     out: Path
 
-    def study(self) -> ConceptWorldStudy:
-        return ConceptWorldStudy(self.job.scale, self.job.images, Store(self.home))
-
 
 def train(
     experiments: Sequence[str] = (),
@@ -51,16 +47,26 @@ def train(
     device: str = "cpu",
     precision: str = "float32",
     weights: str | Path | None = None,
+    concepts: str | Path | None = None,
     store: Store | None = None,
     progress: Progress = silent,
 ) -> Table:
     """Train networks, each experiment with each network from each of so many seeds; what is done already is kept."""
     positive(workers=workers, seeds=seeds)
     store = store or Store.default()
-    study = ConceptWorldStudy(scale, data_seed, store, progress=progress)
+    own = None if concepts is None else Path(concepts).absolute()
+    first = Job("", "", 0, scale, data_seed, concepts=own)
+    study = training.study_of(first, store, progress)
     given = {"epochs": epochs, "patience": patience, "rate": rate, "device": device, "precision": precision}
     jobs = [
-        Job(experiment, model, number, scale, data_seed, _training(model, given), _weights(weights, model))
+        replace(
+            first,
+            experiment=experiment,
+            model=model,
+            seed=number,
+            training=_training(model, given),
+            weights=_weights(weights, model),
+        )
         for number in range(seed, seed + seeds)
         for experiment in experiments or training.experiments(study)
         for model in models or MODELS
@@ -79,7 +85,8 @@ def _all(running: Engine, tasks: Sequence[_Task]) -> list[Path]:
 
 
 def _train_one(task: _Task) -> Path:
-    return training.learn(task.job, task.study(), task.out, Teller(task.job.name, where=task.job.training.where))
+    study, teller = training.study_of(task.job, Store(task.home)), Teller(task.job.name, where=task.job.training.where)
+    return training.learn(task.job, study, task.out, teller)
 
 
 def _training(model: str, given: Mapping[str, Any]) -> Training:
@@ -99,7 +106,7 @@ def evaluate(run: str | Path, store: Store | None = None, progress: Progress = s
     folder = Path(run)
     config = read_config(folder)
     job = training.job_of(config, folder)
-    study = ConceptWorldStudy(job.scale, job.images, store or Store.default(), progress=progress)
+    study = training.study_of(job, store or Store.default(), progress)
     found = training.evaluate(folder, study)
     return [_scores_table(job, found), *(_confusion_table(name, found) for name in found["confusion"])]
 
@@ -159,7 +166,7 @@ def results_page(runs: str | Path, out: str | Path, store: Store | None = None, 
     found = _finished(runs)
     out = free_file(out, (".html", ".md"))
     first = found.compared[0].runs[0].job
-    study = ConceptWorldStudy(first.scale, first.images, store or Store.default(), progress=progress)
+    study = training.study_of(first, store or Store.default(), progress)
     experiments = {name: study.experiment(name) for name in study.library.experiments}
     if out.suffix == ".md":
         markdown_page(found, experiments, out)

@@ -7,7 +7,7 @@ tested with the weights that did best there. An experiment with a curriculum has
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,15 @@ import numpy as np
 import pyarrow as pa
 
 from recombine.benchmarks.concept_world.definition import Experiment
+from recombine.benchmarks.concept_world.reader import load_library, read_file
 from recombine.benchmarks.concept_world.study import ConceptWorldStudy
 from recombine.metrics.confusion import confusion, f1
 from recombine.render.grid import grid_images, scenes
 from recombine.solvers.training import LENGTH, Training, need_torch
+from recombine.store.engine import Progress, silent
 from recombine.store.errors import UserError
 from recombine.store.key import Key
-from recombine.store.store import write_atomically
+from recombine.store.store import Store, write_atomically
 from recombine.tasks.examples import Examples
 from recombine.world.scenes import ABSENT, Scenes
 
@@ -38,6 +40,7 @@ MODELS: dict[str, Training] = {
 PRINTED = {"mlp": "MLP", "cnn": "CNN", "resnet": "ResNet", "wren": "WReN", "predinet": "PrediNet"}
 CURRICULUM = "-curriculum"
 RESULTS = "results.json"
+OWN = "own.concepts"
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ class Job:
     images: int = 0
     training: Training = PAPER
     weights: Path | None = None
+    concepts: Path | None = None
+    """A file with experiments of one's own; a copy goes into the folder of the run."""
 
     @property
     def name(self) -> str:
@@ -67,19 +72,31 @@ class Job:
 
 
 def experiments(study: ConceptWorldStudy) -> tuple[str, ...]:
-    """Every experiment, and its curriculum variant where it has one."""
-    known = study.library.experiments.values()
+    """Every experiment of the paper, or every one of one's own, and its curriculum variant where it has one."""
+    shipped = load_library().experiments
+    own = [one for one in study.library.experiments.values() if one.name not in shipped]
+    return _variants(own or shipped.values())
+
+
+def _variants(known: Iterable[Experiment]) -> tuple[str, ...]:
     return tuple(name for one in known for name in (one.name, one.name + CURRICULUM)[: 2 if one.first_epochs else 1])
 
 
 def check(job: Job, study: ConceptWorldStudy) -> None:
     """Refuse a job that cannot be done, before anything is."""
-    if job.experiment not in experiments(study):
-        raise UserError(f"there is no experiment '{job.experiment}'; choose one of {', '.join(experiments(study))}")
+    known = _variants(study.library.experiments.values())
+    if job.experiment not in known:
+        raise UserError(f"there is no experiment '{job.experiment}'; choose one of {', '.join(known)}")
     if job.model not in MODELS:
         raise UserError(f"there is no network '{job.model}'; choose one of {', '.join(MODELS)}")
     if job.weights is not None and not job.weights.is_file():
         raise UserError(f"there is no file {job.weights}; give the path of ResNet-18's ImageNet weights")
+
+
+def study_of(job: Job, store: Store, progress: Progress = silent) -> ConceptWorldStudy:
+    """The study whose images a job needs."""
+    library = None if job.concepts is None else read_file(job.concepts, load_library())
+    return ConceptWorldStudy(job.scale, job.images, store, library, progress)
 
 
 # --- examples
@@ -159,6 +176,9 @@ def learn(job: Job, study: ConceptWorldStudy, out: Path, watch: Any = None) -> P
     need_device(job.training.device)
     length = {name: value for name, value in asdict(job.training).items() if name in LENGTH}
     run = Run(out / job.name, identity(job, study), length)
+    if job.concepts is not None:
+        own = job.concepts.read_text(encoding="utf-8")
+        write_atomically(run.folder / OWN, lambda draft: draft.write_text(own, encoding="utf-8"))
     grid, experiment = study.library.grid, study.experiment(job.base)
     network = build(job.model, _side(study), len(experiment.classes), job.key / "network", job.weights)
     first, epochs = _curriculum(job, experiment)
@@ -231,13 +251,8 @@ def job_of(config: Mapping[str, Any], folder: Path) -> Job:
     if config.get("benchmark") != "concept-world":
         raise UserError(f"{folder} is a run of {config.get('benchmark')}, not of concept-world")
     training = Training(**config["training"], **config["length"])
-    name = config["network"]["name"]
-    return Job(config["experiment"], name, config["seed"], config["scale"], config["images"], training)
-
-
-def results(out: Path) -> Iterator[tuple[Job, dict[str, Any]]]:
-    """The finished runs of a folder."""
-    for file in sorted(out.glob(f"*/{RESULTS}")):
-        config = json.loads((file.parent / "config.json").read_text())
-        if config.get("benchmark") == "concept-world":
-            yield job_of(config, file.parent), json.loads(file.read_text())
+    name, own = config["network"]["name"], folder / OWN
+    concepts = own if own.exists() else None
+    return Job(
+        config["experiment"], name, config["seed"], config["scale"], config["images"], training, concepts=concepts
+    )

@@ -19,13 +19,15 @@ from recombine.benchmarks.concept_world.training import (
     evaluate,
     examples,
     experiments,
+    job_of,
     learn,
-    results,
+    study_of,
 )
 from recombine.metrics.confusion import f1
 from recombine.render.grid import paint
 from recombine.solvers.networks.images import build
 from recombine.solvers.pictures import answer, held_back
+from recombine.solvers.run import read_config
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.store import Store
@@ -75,7 +77,6 @@ def test_a_run_is_trained_tested_and_found_again(study: ConceptWorldStudy, tmp_p
     for test, matrix in found["confusion"].items():
         asked = np.bincount(examples(study, "sequences", test).target)
         assert np.array_equal(np.sum(matrix, axis=1), asked) and f1(np.array(matrix)).tolist() == found["f1"][test]
-    assert [(job.name, result) for job, result in results(tmp_path)] == [(job.name, found)]
     assert evaluate(folder, study) == found
     (folder / "results.json").unlink()
     assert json.loads((learn(job, study, tmp_path) / "results.json").read_text()) == found
@@ -113,3 +114,32 @@ def test_a_job_that_cannot_be_done_is_refused(study: ConceptWorldStudy, tmp_path
     with pytest.raises(UserError, match=said):
         learn(job, study, tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_experiments_of_ones_own_are_trained_and_tested_again_without_their_file(
+    own_home: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.concepts"
+    file.write_text(
+        'experiment mine "Red and blue squares":\n'
+        "    train:\n        red  800 of red_square\n        blue 800 of blue_square\n"
+        "    test rows:\n        red  400 of red_seq where depth(east_seq) == 2\n"
+        "        blue 400 of blue_seq where depth(east_seq) == 2\n"
+    )
+    job = Job("mine", "mlp", 0, "tiny", 0, BRIEFLY, concepts=file)
+    study = study_of(job, Store(own_home))
+    assert experiments(study) == ("mine",)
+    folder = learn(job, study, tmp_path)
+    found = json.loads((folder / "results.json").read_text())
+    file.unlink()
+    again = job_of(read_config(folder), folder)
+    assert again == replace(job, concepts=folder / "own.concepts")
+    assert evaluate(folder, study_of(again, Store(own_home))) == found
+
+
+def test_the_other_readings_of_the_paper_can_be_drawn(own_home: Path) -> None:
+    file = Path(__file__).parents[3] / "benchmarks" / "concept_world_readings.concepts"
+    study = study_of(Job("", "", 0, "tiny", 0, concepts=file), Store(own_home))
+    assert experiments(study) == ("sequences_one_odd", "substitution_three_colours")
+    odd = [row for row in study.samples("sequences_one_odd", "length_5").to_pylist() if row["label"] == "mixed"]
+    assert odd and all(min(row["color"].count(color) for color in set(row["color"])) == 4 for row in odd)
