@@ -113,15 +113,18 @@ class PairSum(torch.autograd.Function):
         lefts, rights = torch.empty_like(left), torch.empty_like(right)
         betweens = None if between is None else torch.zeros_like(between)
         found = [torch.zeros_like(weight) for weight in weights]
+        rooms = [left.new_empty(0), left.new_empty(0)]  # one is read while the other is written
         for place, some in enumerate(_pieces(scenes, objects)):
             layers = ctx.kept[place] if ctx.kept is not None else _layers(left[some], right[some], between, weights)
-            back = grad[some, None].expand(-1, objects**2, -1).reshape(-1, width)
+            back, spare = (room.resize_(layers[0].shape) for room in rooms)
+            last = layers[-1].view(-1, objects**2, width)
+            _through_relu(grad[some, None].expand_as(last), last, back.view_as(last))
             for depth in range(len(weights) // 2, 0, -1):
-                back = _through_relu(back, layers[depth])
                 found[2 * depth - 2].addmm_(back.T, layers[depth - 1])
                 found[2 * depth - 1].add_(back.sum(dim=0))
-                back = back @ weights[2 * depth - 2]
-            first = _through_relu(back, layers[0]).view(-1, objects, objects, width)
+                torch.mm(back, weights[2 * depth - 2], out=spare)
+                back, spare = _through_relu(spare, layers[depth - 1], spare), back
+            first = back.view(-1, objects, objects, width)
             torch.sum(first, dim=2, out=lefts[some])
             torch.sum(first, dim=1, out=rights[some])
             if betweens is not None:
@@ -160,5 +163,6 @@ def _layers(left: Tensor, right: Tensor, between: Tensor | None, weights: tuple[
     return layers
 
 
-def _through_relu(grad: Tensor, after: Tensor) -> Tensor:
-    return torch.ops.aten.threshold_backward(grad, after, 0)
+def _through_relu(grad: Tensor, after: Tensor, out: Tensor) -> Tensor:
+    """What comes back through a ReLU, given what came out of it."""
+    return torch.ops.aten.threshold_backward.grad_input(grad, after, 0, grad_input=out)
