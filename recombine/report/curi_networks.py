@@ -70,6 +70,15 @@ def _levels(oracles: Oracles, split: str, metric: str) -> list[Level]:
     return [Level("weak oracle", gap.weak.value), Level("strong oracle", gap.strong.value)]
 
 
+def _counted(groups: Sequence[Group]) -> str:
+    runs, splits = sum(len(group.runs) for group in groups), len({group.job.split for group in groups})
+    networks = len({group.name for group in groups})
+    return (
+        f"This page has {runs} run{'s' if runs > 1 else ''}: {networks} network{'s' if networks > 1 else ''} on "
+        f"{splits} of the nine splits. Repeating `make table-curi` adds what is missing."
+    )
+
+
 def tables(groups: Sequence[Group], oracles: Oracles) -> list[Table]:
     """All tables of the page."""
     found = [score_table(groups, metric, oracles) for metric in METRICS]
@@ -80,7 +89,7 @@ def markdown_page(groups: Sequence[Group], oracles: Oracles, file: Path) -> None
     """The page as Markdown, with its figures in a folder beside it."""
     folder = file.with_suffix("")
     folder.mkdir(parents=True, exist_ok=True)
-    parts = [f"# {TITLE}", INTRO, *notes_of(file), "## Scores"]
+    parts = [f"# {TITLE}", INTRO, _counted(groups), *notes_of(file), "## Scores"]
     parts += [table.markdown() for table in tables(groups, oracles)]
     parts.append("## Figures")
     for figure in figures(groups, oracles):

@@ -124,6 +124,7 @@ def test_the_page_has_every_table_and_figure(tmp_path: Path):
     markdown_page(groups, IDEAL, tmp_path / "page.md")
     text = (tmp_path / "page.md").read_text()
     assert all(table.title in text for table in tables(groups, IDEAL))
+    assert "3 runs: 2 networks on 2 of the nine splits" in text
     drawn = sorted(file.name for file in (tmp_path / "page").iterdir())
     assert drawn == ["curve-boolean.svg", "curve-counting.svg", "figure-3-accuracy.svg", "figure-3-mAP.svg"]
     assert all(f"page/{name}" in text for name in drawn)
