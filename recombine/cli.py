@@ -565,7 +565,10 @@ def train(
     out: Annotated[
         Path, typer.Option("--out", help="Where the runs are; finished ones are kept, others go on.")
     ] = Path("runs"),
-    scale: Annotated[str, typer.Option("--scale", help="How much data: [b]demo[/b] or [b]paper[/b].")] = "paper",
+    scale: Annotated[
+        str,
+        typer.Option("--scale", help="How much data: [b]demo[/b], [b]laptop[/b] or [b]paper[/b]."),
+    ] = "paper",
     data_seed: Annotated[
         int, typer.Option("--data-seed", help="Another seed gives other images or episodes.", min=0)
     ] = 0,

@@ -42,7 +42,7 @@ NEGATIVES: tuple[Negatives, ...] = ("hard", "easy")
 class Curi:
     """CURI at one scale, edition and seed.
 
-    `scale` is demo, laptop or paper, or a `Scale` of your own; `edition` is paper or release, or an `Edition`;
+    `scale` is demo, small, laptop or paper, or a `Scale` of your own; `edition` is paper or release, or an `Edition`;
     `concepts` a file of concepts, or a list of strings; `lot` and `world` a language and a world of your own;
     `hold_out` further splits, by name: a predicate or its text.
     """
