@@ -20,7 +20,7 @@ import torch
 
 from recombine.benchmarks.curi.edition import RELEASE
 from recombine.benchmarks.curi.study import SCALES, Setup, Study
-from recombine.benchmarks.curi.training import POOLINGS
+from recombine.solvers.kinds import POOLINGS
 from recombine.solvers.memory import keep_memory
 from recombine.solvers.networks.objects import alike
 from recombine.solvers.networks.prototype import Plan, PrototypeNetwork, build, log_odds, prototypes

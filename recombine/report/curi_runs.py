@@ -17,6 +17,7 @@ from recombine.metrics.seeds import over_seeds
 from recombine.report.curves import Curve
 from recombine.report.table import Cell, Column, Table
 from recombine.report.times import time_of
+from recombine.solvers.kinds import MODALITIES, PICTURE, POOLINGS
 from recombine.store.errors import UserError
 
 METRICS = ("mAP", "accuracy")
@@ -37,7 +38,7 @@ class Outcome:
     def alike(self) -> tuple[object, ...]:
         """All but the seed: runs that are alike here are averaged."""
         job = self.job
-        place = (training.MODALITIES.index(job.modality), training.POOLINGS.index(job.pooling))
+        place = (MODALITIES.index(job.modality), POOLINGS.index(job.pooling))
         known = published.SPLITS.index(job.split) if job.split in published.SPLITS else len(published.SPLITS)
         fixed = json.dumps([asdict(job.training) | {"checkpoint_every": 0}, job.size], sort_keys=True)
         rest = (job.edition, job.scale, job.data_seed, self.results["steps"], self.results["episodes"], fixed)
@@ -59,7 +60,7 @@ class Group:
         job = self.job
         parts = [job.modality, job.pooling]
         parts += [f"alpha {job.alpha:g}"] if job.alpha else []
-        parts += [f"{job.size[0]}x{job.size[1]}"] if job.modality == "image" and job.size != training.PICTURE else []
+        parts += [f"{job.size[0]}x{job.size[1]}"] if job.modality == "image" and job.size != PICTURE else []
         parts += [f"batch {job.training.batch}"] if job.training.batch != training.SETTINGS[job.modality].batch else []
         parts += [f"scale {job.scale}"] if job.scale != "paper" else []
         parts += [f"edition {job.edition}"] if job.edition != "release" else []

@@ -15,14 +15,12 @@ from torch import Tensor
 
 from recombine.render.sound import SCENE, Voicing, sounds
 from recombine.render.spectrogram import FREQUENCIES, HOP, spectrograms
+from recombine.solvers.kinds import MODALITIES, PICTURE
 from recombine.solvers.networks import schema
 from recombine.solvers.networks.objects import ObjectSets, grouped
 from recombine.store.errors import UserError
 from recombine.world.scenes import Scenes
 
-MODALITIES = ("schema", "image", "sound")
-SIZE = (240, 160)
-"""The width and height of CURI's pictures."""
 REMEMBERED = 4 * 2**30
 """Bytes of pictures or sounds that are remembered."""
 AT_ONCE = 64
@@ -43,7 +41,7 @@ class Modality:
     """How scenes are seen. `size` is that of a picture; `first_bin` numbers the columns and rows of the grid."""
 
     name: str
-    size: tuple[int, int] = SIZE
+    size: tuple[int, int] = PICTURE
     first_bin: int = 1
 
     def __post_init__(self) -> None:
@@ -72,7 +70,7 @@ class Schemas:
     """The properties of the objects of scenes."""
 
     def __init__(self, scenes: Scenes) -> None:
-        self.count, self.told = scenes.count, schema.properties(scenes, SIZE)
+        self.count, self.told = scenes.count, schema.properties(scenes, PICTURE)
 
     def __call__(self, rows: np.ndarray) -> ObjectSets:
         return grouped(self.told[rows], self.count[rows])

@@ -16,6 +16,7 @@ from recombine.report.curi_networks import markdown_page, tables
 from recombine.report.curi_runs import Group, Oracles, read_groups
 from recombine.report.table import Column, Table
 from recombine.report.times import time_of
+from recombine.solvers.kinds import PICTURE, POOLINGS
 from recombine.solvers.training import Training
 from recombine.store.engine import Progress, engine, silent
 from recombine.store.errors import UserError
@@ -43,7 +44,7 @@ def train(
     negatives: Negatives = "hard",
     alpha: float = 0.0,
     edition: str = "release",
-    size: tuple[int, int] = training.PICTURE,
+    size: tuple[int, int] = PICTURE,
     seed: int = 0,
     seeds: int = 1,
     out: str | Path = "runs",
@@ -72,7 +73,7 @@ def train(
             replace(job, split=split, pooling=pooling, seed=number)
             for number in range(seed, seed + seeds)
             for split in splits or study.usable_splits()
-            for pooling in models or training.POOLINGS
+            for pooling in models or POOLINGS
         ]
         for one in jobs:
             training.check(one, study)

@@ -15,9 +15,10 @@ from recombine.render.raytrace import raytrace
 from recombine.render.sound import Voicing, sounds
 from recombine.render.spectrogram import spectrograms
 from recombine.solvers import sights
+from recombine.solvers.kinds import PICTURE
 from recombine.solvers.networks.objects import ObjectSets
 from recombine.solvers.networks.schema import properties
-from recombine.solvers.sights import SIZE, Modality, Seen
+from recombine.solvers.sights import Modality, Seen
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.world.scenes import ABSENT, Scenes
@@ -67,7 +68,7 @@ def test_a_schema_is_nineteen_numbers_for_each_object() -> None:
     assert isinstance(seen, ObjectSets) and [group.dtype for group in seen.groups] == [torch.float32] * 2
     alone, pair = (group.tolist() for group in seen.groups)
     assert alone == [[YELLOW_CYLINDER]] and pair == [[RED_SPHERE, GRAY_CUBE]] * 2
-    assert not properties(by_hand(), SIZE)[[0, 1, 1], [2, 1, 2]].any()  # where there is no object
+    assert not properties(by_hand(), PICTURE)[[0, 1, 1], [2, 1, 2]].any()  # where there is no object
 
 
 def test_a_schema_says_nothing_of_the_grid_and_of_objects_that_are_not_there() -> None:

@@ -18,15 +18,13 @@ from recombine.benchmarks.curi.exam import exam, ranked_precision
 from recombine.benchmarks.curi.study import Part, Study
 from recombine.benchmarks.curi.words import Words, judge
 from recombine.semantics.bits import unpack_bits
+from recombine.solvers.kinds import MODALITIES, PICTURE, POOLINGS
 from recombine.solvers.training import LENGTH, Training, need_torch
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.store import write_atomically
 from recombine.tasks.episodes import Episodes, Negatives
 
-POOLINGS = ("avg-pool", "concat", "relation-net", "transformer")
-MODALITIES = ("schema", "image", "sound")
-PICTURE = (240, 160)
 PAPER = Training(
     batch=64,
     rate=1e-3,

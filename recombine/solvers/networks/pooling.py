@@ -64,9 +64,6 @@ def build_pooling(name: str, size: int, most: int, offsets: Tensor | None, norm:
     return pooling
 
 
-POOLINGS = ("avg-pool", "concat", "relation-net", "transformer")
-
-
 def _start_wide(module: nn.Module) -> None:
     if isinstance(module, nn.Linear):
         nn.init.xavier_uniform_(module.weight)

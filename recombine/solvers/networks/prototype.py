@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from recombine.solvers.kinds import POOLINGS
 from recombine.solvers.networks.decoder import ConceptDecoder
 from recombine.solvers.networks.grid import GridEncoder, offsets
 from recombine.solvers.networks.objects import ObjectSets
-from recombine.solvers.networks.pooling import POOLINGS, SIZE, build_pooling
+from recombine.solvers.networks.pooling import SIZE, build_pooling
 from recombine.solvers.networks.schema import SchemaEncoder
 from recombine.solvers.seeding import seeded
 from recombine.store.errors import UserError

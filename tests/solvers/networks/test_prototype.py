@@ -9,9 +9,9 @@ pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombi
 
 import torch
 
+from recombine.solvers.kinds import POOLINGS
 from recombine.solvers.networks.images import parameters
 from recombine.solvers.networks.objects import alike, grouped
-from recombine.solvers.networks.pooling import POOLINGS
 from recombine.solvers.networks.prototype import Plan, PrototypeNetwork, build, log_odds, prototypes
 from recombine.store.errors import UserError
 from recombine.store.key import Key
