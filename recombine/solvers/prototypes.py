@@ -17,6 +17,7 @@ from recombine.metrics.scores import batch_accuracy
 from recombine.solvers.course import Stage
 from recombine.solvers.networks.objects import ObjectSets
 from recombine.solvers.networks.prototype import PrototypeNetwork, log_odds, prototypes
+from recombine.solvers.rows import by_group
 from recombine.solvers.run import Run
 from recombine.solvers.sights import Modality, Sight
 from recombine.solvers.train import Watch, settled, train, unwatched
@@ -151,18 +152,17 @@ class PrototypeSolver:
         """The log-odds of "yes" for every asked row, float64[asked]."""
         if test.given.all():
             return np.zeros(0)
-        rows, place = np.unique(test.scene, return_inverse=True)
-        vectors = self._vectors(test, rows)
-        positive = np.zeros(len(test.scene), bool)
-        positive[test.given] = test.shown == test.answers.index("yes")
-        groups, number = np.unique(test.group, return_inverse=True)
-        exact = vectors.double()
-        odds = np.empty((len(groups), len(rows)))  # of every scene in every group
-        for group, given in enumerate(_given(number, test.given)):
-            label = torch.from_numpy(positive[given]).to(vectors.device)
-            found = prototypes(vectors[place[given]][None], label[None]).double()
-            odds[group] = log_odds(found, exact[None])[0].cpu()
-        return odds[number[~test.given], place[~test.given]]
+        rows = by_group(test)
+        scenes = np.union1d(rows.scenes, rows.shown)
+        vectors = self._vectors(test, scenes)
+        exact, positive = vectors.double(), torch.from_numpy(rows.target == test.answers.index("yes"))
+        shown, place = np.searchsorted(scenes, rows.shown), np.searchsorted(scenes, rows.scenes)[rows.place]
+        odds = np.empty(len(rows.order))
+        for group in range(len(rows.start) - 1):
+            given, asked = (slice(start[group], start[group + 1]) for start in (rows.shown_start, rows.start))
+            found = prototypes(vectors[shown[given]][None], positive[given][None].to(vectors.device)).double()
+            odds[rows.order[asked]] = log_odds(found, exact[None])[0].cpu().numpy()[place[asked]]
+        return odds
 
     def _vectors(self, test: Observed, rows: np.ndarray) -> Tensor:
         """The vectors of these scenes; those of the last test are not computed again."""
@@ -181,23 +181,14 @@ class PrototypeSolver:
         return vectors
 
 
-def _given(group: np.ndarray, given: np.ndarray) -> list[np.ndarray]:
-    """The given rows of each group."""
-    rows = np.flatnonzero(given)
-    order = rows[np.argsort(group[rows], kind="stable")]
-    return np.split(order, np.searchsorted(group[order], np.arange(1, group.max(initial=0) + 1)))
-
-
 def as_episodes(examples: Examples) -> Episodes:
     """Rows of groups of one size, the given first, as episodes."""
-    _, size = np.unique(examples.group, return_counts=True)
-    given = np.bincount(np.unique(examples.group, return_inverse=True)[1], examples.given)
-    if len(set(size.tolist())) != 1 or (2 * given != size).any():
+    groups, number, size = np.unique(examples.group, return_inverse=True, return_counts=True)
+    if len(set(size.tolist())) != 1 or (2 * np.bincount(number, examples.given) != size).any():
         raise UserError("prototype networks learn from episodes of one size, half of each shown, half asked")
     order = np.lexsort((np.arange(len(examples.scene)), ~examples.given, examples.group))
-    n = len(np.unique(examples.group))
     yes = examples.answers.index("yes")
     concept, scene, target = (
-        column[order].reshape(n, -1) for column in (examples.concept, examples.scene, examples.target)
+        column[order].reshape(len(groups), -1) for column in (examples.concept, examples.scene, examples.target)
     )
     return Episodes(concept[:, 0], scene, target == yes)
