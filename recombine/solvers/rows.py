@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recombine.tasks.examples import Observed
+from recombine.tasks.examples import Observed, numbered
 
 
 class Rows(NamedTuple):
@@ -21,7 +21,7 @@ class Rows(NamedTuple):
 
 def by_group(test: Observed) -> Rows:
     """The rows of a test in the order of their groups."""
-    group, groups = _counted(test.group)
+    group, groups = numbered(test.group)
     asked = ~test.given
     shown, order = (np.argsort(group[rows], kind="stable") for rows in (test.given, asked))
     scenes, place = _each_once(test.scene[asked], len(test.scenes))
@@ -34,14 +34,6 @@ def by_group(test: Observed) -> Rows:
         _starts(group[asked], groups),
         order,
     )
-
-
-def _counted(group: np.ndarray) -> tuple[np.ndarray, int]:
-    """The groups counted from 0 in the order of their names, and how many there are."""
-    order = np.argsort(group, kind="stable")  # quick where they stand in order already
-    number = np.empty(len(group), np.int64)
-    number[order] = np.cumsum(np.diff(group[order], prepend=group[order][:1]) != 0)
-    return number, int(number.max(initial=-1)) + 1
 
 
 def _each_once(scene: np.ndarray, scenes: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,6 +1,7 @@
 """Sitting an exam: any solver, any benchmark, the same code.
 
-A solver is handed what may be observed of each piece, and nothing else; what it says is checked, marked and pooled.
+A solver is handed what may be observed of each piece, in an order that tells nothing; what it says is checked, marked
+and pooled.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +19,8 @@ from recombine.tasks.examples import Examples, Observed
 
 ROUNDING = 1e-3
 """How far the probabilities of a row may be from a sum of 1."""
+ORDER = Key(0) / "order"
+"""Draws the order in which the rows of a piece are handed over."""
 _BOUNDS = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
 
 
@@ -54,9 +57,18 @@ def sit(solver: Answering, exam: Exam, name: str = "") -> Result:
 
 
 def answered(solver: Answering, piece: Examples, name: str = "") -> np.ndarray:
-    """What a solver says of what it may observe: probabilities, float64[asked, answers]."""
-    said = solver.predict(piece.observed())
-    return checked(said, (len(piece.asked), len(piece.answers)), name or type(solver).__name__)
+    """What a solver says of what it may observe: probabilities, float64[asked, answers].
+
+    It is handed the rows in an order that tells nothing; its answers are put back into the order of the piece.
+    """
+    mixed, order = piece.mixed(ORDER)
+    said = checked(
+        solver.predict(mixed.observed()), (len(piece.asked), len(piece.answers)), name or type(solver).__name__
+    )
+    place = np.cumsum(~piece.given) - 1  # of every row among the asked ones
+    answers = np.empty_like(said)
+    answers[place[order[~mixed.given]]] = said
+    return answers
 
 
 def checked(said: object, shape: tuple[int, int], name: str) -> np.ndarray:

@@ -6,11 +6,12 @@ question is a row whose concept is visible; an image class is a row with nothing
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from recombine.language.expr import Expr
+from recombine.store.key import Key
 from recombine.tasks.episodes import Episodes
 from recombine.world.scenes import Scenes
 
@@ -46,10 +47,30 @@ class Examples:
         visible = tuple(self.concepts[i] for i in self.concept) if self.concept_visible else None
         return Observed(self.scenes, self.answers, self.scene, self.group, self.given, self.target[self.given], visible)
 
+    def mixed(self, key: Key) -> tuple["Examples", np.ndarray]:
+        """The same rows in an order that tells nothing, and where each of them stood, int[rows].
+
+        Groups stay together and are named anew. Benchmarks write their rows down class by class, positives first.
+        """
+        number, groups = numbered(self.group)
+        rng = key.rng()
+        rank = rng.permutation(groups)[number]
+        order = np.argsort(rank + rng.random(len(rank)))
+        columns = {name: getattr(self, name)[order] for name in ("scene", "concept", "target", "given")}
+        return replace(self, **columns, group=rank[order]), order
+
     @property
     def asked(self) -> np.ndarray:
         """The targets that a solver must find, int[asked rows]."""
         return self.target[~self.given]
+
+
+def numbered(group: np.ndarray) -> tuple[np.ndarray, int]:
+    """The groups counted from 0 in the order of their names, int[rows], and how many there are."""
+    order = np.argsort(group, kind="stable")  # quick where they stand in order already
+    number = np.empty(len(group), np.int64)
+    number[order] = np.cumsum(np.diff(group[order], prepend=group[order][:1]) != 0)
+    return number, int(number.max(initial=-1)) + 1
 
 
 def from_episodes(episodes: Episodes, scenes: Scenes, concepts: Sequence[Expr]) -> Examples:

@@ -157,7 +157,7 @@ def test_concept_worlds_f1_is_that_of_the_confusion_matrix(worlds: ConceptWorldS
     (asked,) = exam.pieces()
     said = Key(0).rng().dirichlet(np.ones(4), len(asked.asked))
     each = f1(confusion(asked.asked, said.argmax(axis=1), 4))
-    found = sit(own(lambda test: said), exam).scores
+    found = sit(own(lambda test: said[test.scene]), exam).scores
     assert [found[f"F1 {name}"].value for name in exam.answers] == pytest.approx(each.tolist())
     assert found["F1"].value == pytest.approx(each.mean())
 
@@ -277,6 +277,54 @@ def test_what_is_shown_does_matter(cases: dict[str, Case]) -> None:
     for name in ("majority", "nearest", "statistics", "strong"):
         who = cases["curi"].solvers[name]
         assert not np.array_equal(answered(who, piece), answered(who, other)), name
+
+
+def by_place(test: Any) -> np.ndarray:
+    """Looks at nothing but where a row stands: the classes of a table are written down one after the other."""
+    n, k = np.count_nonzero(~test.given), len(test.answers)
+    return np.eye(k)[np.arange(n) * k // n]
+
+
+def by_number(test: Any) -> np.ndarray:
+    """Looks at the number of a scene alone."""
+    k = len(test.answers)
+    return np.eye(k)[test.scene[~test.given] * k // len(test.scenes)]
+
+
+def first_five(test: Any) -> np.ndarray:
+    """Says yes to the first five that every group asks about."""
+    rows = np.flatnonzero(~test.given)
+    place = np.arange(len(rows)) - np.searchsorted(test.group[rows], test.group[rows])
+    return np.eye(2)[(place < 5).astype(int)]
+
+
+@pytest.mark.parametrize("cheat", [by_place, by_number])
+@pytest.mark.parametrize("experiment", ["sequences", "boxworld", "patterns"])
+def test_the_order_of_images_tells_nothing(worlds: ConceptWorldStudy, experiment: str, cheat: Any) -> None:
+    for exam in concept_world.exams(worlds, [experiment]):
+        (piece,) = exam.pieces()
+        guess, spread = 1 / len(exam.answers), 4 * (0.25 / len(piece.asked)) ** 0.5
+        assert sit(own(cheat), exam).scores["accuracy"].value == pytest.approx(guess, abs=spread)
+
+
+def test_points_stand_in_rows_from_the_top(worlds: ConceptWorldStudy) -> None:
+    (piece,) = concept_world.exams(worlds, ["sequences"])[0].pieces()
+    for scene in range(0, len(piece.scenes), 7):
+        place = piece.scenes.position[scene, : piece.scenes.count[scene], :2].tolist()
+        assert place == sorted(place, key=lambda point: (point[1], point[0])) or len(place) < 2
+
+
+def test_the_order_of_an_episode_tells_nothing(study: Study) -> None:
+    (exam,) = curi.exams(study, ["boolean"], "hard")
+    scores, guess = (sit(solver, exam).scores["accuracy"].value for solver in (own(first_five), Chance()))
+    assert scores == pytest.approx(guess, abs=0.02)
+
+
+def test_answers_are_put_back_where_the_rows_stood(cases: dict[str, Case]) -> None:
+    for case in cases.values():
+        weight = np.random.default_rng(0).dirichlet(np.ones(len(case.exam.answers)), len(case.piece.scenes))
+        said = answered(own(lambda test, weight=weight: weight[test.scene[~test.given]]), case.piece)
+        np.testing.assert_array_equal(said, weight[case.piece.scene[~case.piece.given]])
 
 
 def test_a_solver_that_peeks_is_caught(cases: dict[str, Case]) -> None:

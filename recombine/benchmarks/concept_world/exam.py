@@ -5,7 +5,7 @@ learners are compared. Classes that a solver holds equally probable share its vo
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Self
 
@@ -50,7 +50,11 @@ def _exam(
 
 
 def _pieces(study: ConceptWorldStudy, experiment: str, test: str) -> Iterator[Examples]:
-    yield examples(study, experiment, test)
+    """The one piece, its images in an order that tells nothing: they are made class by class."""
+    piece = examples(study, experiment, test)
+    order = (study.key / "order" / experiment / test).rng().permutation(len(piece.scene))
+    columns = {name: getattr(piece, name)[order] for name in ("concept", "target")}
+    yield replace(piece, scenes=piece.scenes[order], **columns)
 
 
 def mark(asked: Examples, said: np.ndarray) -> Marks:

@@ -121,7 +121,10 @@ def examples(study: ConceptWorldStudy, experiment: str, part: str) -> Examples:
 
 
 def _scenes(table: pa.Table, colors: tuple[str, ...]) -> Scenes:
-    return scenes(_padded(table["x"], 0), _padded(table["y"], 0), _padded(table["color"], ABSENT), colors)
+    """The points of images as objects, in rows from the top: in what order they were drawn would tell of the concept."""
+    x, y, color = _padded(table["x"], 0), _padded(table["y"], 0), _padded(table["color"], ABSENT)
+    order = np.lexsort((x, y, color == ABSENT), axis=1)
+    return scenes(*(np.take_along_axis(column, order, axis=1) for column in (x, y, color)), colors)
 
 
 def _padded(column: pa.ChunkedArray, blank: int) -> np.ndarray:
