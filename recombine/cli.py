@@ -553,12 +553,21 @@ def train(
     benchmark: Benchmark,
     experiment: Annotated[
         list[str] | None,
-        typer.Option("--experiment", help="ConceptWorld: an experiment; repeat for several. Default: all."),
+        typer.Option(
+            "--experiment",
+            help="ConceptWorld: [b]sequences[/b], [b]boxworld[/b], [b]patterns[/b], [b]substitution[/b], "
+            "[b]substitution-curriculum[/b]; repeat for several. Default: all.",
+        ),
     ] = None,
     splits: Splits = None,
     model: Annotated[
         list[str] | None,
-        typer.Option("--model", help="A network, in CURI a pooling; repeat for several. Default: all of the paper."),
+        typer.Option(
+            "--model",
+            help="ConceptWorld: [b]mlp[/b], [b]cnn[/b], [b]resnet[/b], [b]wren[/b], [b]predinet[/b]; CURI: "
+            "[b]avg-pool[/b], [b]concat[/b], [b]relation-net[/b], [b]transformer[/b]; repeat for several. "
+            "Default: all.",
+        ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="The first seed of the networks.", min=0)] = 0,
     seeds: Annotated[int, typer.Option("--seeds", help="How many seeds, each a run of its own.", min=1)] = 1,
@@ -567,7 +576,11 @@ def train(
     ] = Path("runs"),
     scale: Annotated[
         str,
-        typer.Option("--scale", help="How much data: [b]demo[/b], [b]laptop[/b] or [b]paper[/b]."),
+        typer.Option(
+            "--scale",
+            help="How much data: [b]demo[/b], [b]laptop[/b] or [b]paper[/b]; CURI also has [b]small[/b]. "
+            "At paper scale CURI first makes gigabytes of data, once.",
+        ),
     ] = "paper",
     data_seed: Annotated[
         int, typer.Option("--data-seed", help="Another seed gives other images or episodes.", min=0)
@@ -581,7 +594,10 @@ def train(
     patience: Annotated[
         int | None, typer.Option("--patience", help="ConceptWorld: epochs without progress before it stops.", min=1)
     ] = None,
-    steps: Annotated[int | None, typer.Option("--steps", help="CURI: how many steps. Default: 5,000.", min=1)] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option("--steps", help="CURI: how many steps, up to the next validation. Default: 5,000.", min=1),
+    ] = None,
     validate_every: Annotated[
         int | None, typer.Option("--validate-every", help="CURI: steps between validations. Default: 500.", min=1)
     ] = None,
@@ -661,6 +677,7 @@ def train(
     "[b]recombine eval runs/concept-world-sequences-cnn-0[/b]",
 )
 def evaluate(
+    context: typer.Context,
     what: Annotated[str, typer.Argument(help="A benchmark, such as [b]curi[/b], or the folder of a run.")],
     solver: Annotated[
         list[str] | None,
@@ -690,11 +707,25 @@ def evaluate(
             tables = [scored if as_json else brief(scored)]
         else:
             tested = {name: options.pop(name) for name in ("episodes",) if name in options}
-            if solver or options:
-                raise UserError(f"{what} is no benchmark; --{'solver' if solver else next(iter(options))} needs one")
+            _only_for_benchmarks(what, ["solver"] * bool(solver) + list(options) + _typed(context, "scale", "seed"))
             tables = learners.evaluate(what, progress=bars, **tested)
-    for table in tables:
-        _print(table, as_json)
+    if what in api.names():
+        return _print(tables[0], as_json)
+    return _print_all(tables, as_json)
+
+
+def _typed(context: typer.Context, *names: str) -> list[str]:
+    """Those of these options that stand in the command."""
+    return [name for name in names if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"]
+
+
+def _only_for_benchmarks(what: str, options: Sequence[str]) -> None:
+    """Refuse what is neither a benchmark nor the folder of a run, and options that a run decides itself."""
+    if not Path(what).exists():
+        raise UserError(f"there is no benchmark and no folder '{what}'; choose {', '.join(api.names())}, or a run")
+    if options:
+        option = {"splits": "split"}.get(options[0], options[0])
+        raise UserError(f"{what} is no benchmark, and --{option} is for benchmarks; leave it out to test a run")
 
 
 @app.command("table", epilog="Example: [b]recombine table concept-world runs[/b]")
@@ -702,7 +733,8 @@ def table_(
     benchmark: Benchmark,
     runs: Annotated[Path, typer.Argument(help="The folder of the runs.")] = Path("runs"),
     out: Annotated[
-        Path | None, typer.Option("--out", help="Write a page (.html), or Markdown with figures (.md), instead.")
+        Path | None,
+        typer.Option("--out", help="Write Markdown with figures (.md) instead; ConceptWorld: or a page (.html)."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -712,8 +744,7 @@ def table_(
             _notes(f"wrote {learners.results_page(benchmark, runs, out, progress=bars)}")
             return
         tables = learners.table(benchmark, runs, progress=bars)
-    for table in tables:
-        _print(table, as_json)
+    _print_all(tables, as_json)
 
 
 def _notes(*texts: str) -> None:
@@ -726,6 +757,15 @@ def _print(table: Table, as_json: bool) -> None:
         print(json.dumps(table.json(), indent=1))
     else:
         out_console.print(table.rich())
+
+
+def _print_all(tables: Sequence[Table], as_json: bool) -> None:
+    """Several tables; as JSON, one list."""
+    if as_json:
+        print(json.dumps([table.json() for table in tables], indent=1))
+        return
+    for table in tables:
+        _print(table, as_json)
 
 
 @contextmanager
@@ -749,8 +789,8 @@ def _loaded(
 
 
 def _given(**options: Any) -> dict[str, Any]:
-    """The options that were given."""
-    return {name: value for name, value in options.items() if value not in (None, False, [], {})}
+    """The options that were given; a 0 is one."""
+    return {name: value for name, value in options.items() if value is not False and value not in (None, [], {})}
 
 
 def _call(benchmark: str, verb: Callable[..., Any], *words: Any, **options: Any) -> Any:

@@ -17,12 +17,11 @@ import numpy as np
 
 from recombine.benchmarks.concept_world import published
 from recombine.benchmarks.concept_world.definition import Experiment, Line
-from recombine.benchmarks.concept_world.training import CURRICULUM, MODELS, PRINTED, RESULTS, Job, job_of
+from recombine.benchmarks.concept_world.training import CURRICULUM, MODELS, PRINTED, Job, job_of
 from recombine.metrics.intervals import Interval
 from recombine.metrics.seeds import over_seeds
 from recombine.report.table import Cell, Column, Table
 from recombine.report.times import time_of
-from recombine.store.errors import UserError
 
 TABLES = {
     "sequences": "Table 4",
@@ -38,6 +37,8 @@ SEEDS = 3
 """The seeds of a whole table, at least."""
 HELD_BACK = 0.1
 """The share of every class that validates a training (`solvers.pictures`, which needs PyTorch)."""
+NEEDED = ("classes", "f1", "confusion", "pretrained", "parameters", "epochs", "seconds", "cpu_seconds")
+"""What the tables read of a run's results."""
 _NO_MATTER = ("seed", "length.checkpoint_every")
 """What a config says and no score depends on, other than by chance."""
 
@@ -143,19 +144,16 @@ class Outcomes:
 
 def read_outcomes(folder: Path) -> Outcomes:
     """The runs of a folder; there are no groups where none is finished."""
-    configs = {file.parent: _read(file) for file in sorted(folder.glob("*/config.json"))}
-    ours = {run: config for run, config in configs.items() if config.get("benchmark") == "concept-world"}
-    finished = [run for run in ours if (run / RESULTS).exists()]
-    found = [Outcome(job_of(ours[run], run), ours[run], _read(run / RESULTS)) for run in finished]
-    return Outcomes(tuple(sorted(_grouped(found), key=_place)), tuple(run.name for run in ours if run not in finished))
+    from recombine.solvers.run import as_written, finished
 
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        found: dict[str, Any] = json.loads(file.read_text())
-    except ValueError as error:
-        raise UserError(f"{file} cannot be read; remove the folder of this run, or train it again") from error
-    return found
+    found, others = [], []
+    for run, config, results in finished(folder, "concept-world"):
+        if results is None:
+            others.append(run.name)
+            continue
+        with as_written(run):
+            found.append(Outcome(job_of(config, run), config, {name: results[name] for name in NEEDED}))
+    return Outcomes(tuple(sorted(_grouped(found), key=_place)), tuple(others))
 
 
 def _grouped(found: Sequence[Outcome]) -> Iterator[Group]:

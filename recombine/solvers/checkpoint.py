@@ -15,7 +15,7 @@ from torch import Tensor
 from recombine.solvers.tensors import read_tensors, write_tensors
 from recombine.store.errors import UserError
 
-FORMAT = 1
+FORMAT = 2
 Identity = Mapping[str, Any]
 
 

@@ -6,9 +6,11 @@ time; what is raised or comes back wrong is said in one sentence that names the 
 
 import sys
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any, Self
 
 import numpy as np
@@ -36,9 +38,13 @@ class Own:
         return hasattr(self.solver, "fit") if asked is None else bool(asked(few_shot))
 
     def fit(self, train: Examples, key: Key) -> Self:
-        """What `fit` returns is what answers; where it returns nothing, the solver itself."""
-        found = self._try(self.solver.fit, train, key)
-        return type(self)(self.name, self.solver if found is None else found)
+        """What `fit` returns is what answers; where it returns nothing, the solver itself.
+
+        It is a copy that learns, so that the next test meets a solver that has learnt nothing yet.
+        """
+        fresh = self._try(deepcopy, self.solver)
+        found = self._try(fresh.fit, train, key)
+        return type(self)(self.name, fresh if found is None else found)
 
     def predict(self, test: Observed) -> np.ndarray:
         said = np.empty((np.count_nonzero(~test.given), len(test.answers)))
@@ -54,8 +60,8 @@ class Own:
             return run(*words)
         except UserError:
             raise
-        except Exception as error:  # whatever a user's code may raise
-            raise UserError(f"{self.name} has failed: {type(error).__name__}: {_one_line(error)}") from error
+        except (Exception, SystemExit) as error:  # whatever a user's code may raise
+            raise UserError(f"{self.name} has failed: {_said(error)}") from error
 
 
 def own(solver: Any, name: str = "") -> Own:
@@ -87,15 +93,22 @@ def _module(path: Path) -> Any:
         raise UserError(f"{path} is no Python file; its name must end in .py")
     module = module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses look their module up
+    beside = str(path.parent.absolute())
+    if beside not in sys.path:
+        sys.path.append(beside)  # it may import what stands beside it
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
-        raise UserError(f"{path} cannot be read: {type(error).__name__}: {_one_line(error)}") from error
+    except (Exception, SystemExit) as error:
+        raise UserError(f"{path} cannot be read: {_said(error)}") from error
     return module
 
 
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300]
+def _said(error: BaseException) -> str:
+    """What was raised, and in which line of the user's file, in one line."""
+    text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    steps = [step for step in extract_tb(error.__traceback__) if step.filename[:1] != "<" and step.filename != __file__]
+    here = [step for step in steps if step.filename == steps[0].filename]
+    return f"{text} ({Path(here[-1].filename).name}, line {here[-1].lineno})" if here else text
 
 
 def parts(test: Observed, most: int = AT_ONCE) -> Iterator[tuple[np.ndarray, Observed]]:

@@ -80,7 +80,8 @@ def on_episodes(network: PrototypeNetwork, sight: Sight, episodes: Episodes, at_
         ]
     )
     asked = episodes.label[:, episodes.size :]
-    loss = np.logaddexp(0, np.where(asked, -odds, odds)).mean()
+    with np.errstate(invalid="ignore"):  # the loop says so where it is no number
+        loss = np.logaddexp(0, np.where(asked, -odds, odds)).mean()
     return {"loss": float(loss), "accuracy": float(batch_accuracy(asked, odds > 0).mean())}
 
 

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from recombine.solvers import checkpoint
 from recombine.solvers.course import Course, Stage
 from recombine.solvers.memory import keep_memory
+from recombine.solvers.patience import patient
 from recombine.solvers.run import Run
 from recombine.solvers.seeding import seeded
 from recombine.solvers.training import Standing, Training
@@ -90,7 +91,7 @@ class _Loop:
         if run.last.exists():
             self._restore(checkpoint.load(run.last, run.identity))
         run.begin(self.step, {"device": training.device, "threads": training.threads, "precision": training.precision})
-        self.spent = run.spent  # in earlier sittings
+        self.spent = run.spent()  # in earlier sittings
         self.began, self.first = (monotonic(), process_time()), self.step
         self.saved = self.began[0]
 
@@ -102,15 +103,16 @@ class _Loop:
         return self.course.epoch(steps - 1).end
 
     def go(self) -> Standing:
-        while self.step < self.steps and not self.standing.over(self.training):
-            self._learn(self.course.rows(self.step))
-            self.step += 1
-            if self._due():
-                self._validate()
-            self.watch(self._moment())
-            if monotonic() - self.saved >= self.training.checkpoint_every:
-                self._save()
-        self._save()
+        with patient() as asked:
+            while self.step < self.steps and not self.standing.over(self.training) and not asked:
+                self._learn(self.course.rows(self.step))
+                self.step += 1
+                if self._due():
+                    self._validate()
+                self.watch(self._moment())
+                if monotonic() - self.saved >= self.training.checkpoint_every:
+                    self._save()
+            self._save()
         return self.standing
 
     def _learn(self, rows: np.ndarray) -> None:
@@ -137,28 +139,33 @@ class _Loop:
         self.network.eval()
         with torch.no_grad(), self._precisely():
             self.validation = dict(self.lesson.validate())
+        if not np.isfinite(list(self.validation.values())).all():
+            raise self._lost("the validation gives no number any more")
         loss, self.losses = float(np.mean(self.losses)), []
         epoch = self.course.epoch(self.step - 1)
         if epoch.stage == len(self.course.stages) - 1:  # an early stage is no measure of the whole
-            self._judge(self.validation[self.training.judge])
+            self._judge(self.standing.after(self.validation, self.step, self.training))
         self._measure(epoch.number, {"loss": loss, "rate": self._rate, **_named(self.validation)})
 
-    def _judge(self, value: float) -> None:
-        self.standing = self.standing.after(value, self.step, self.training)
-        if self.standing.best_step == self.step:
+    def _judge(self, standing: Standing) -> None:
+        if standing.best_step == self.step:
             self.best = {name: tensor.detach().clone() for name, tensor in self.network.state_dict().items()}
-        if self.standing.plateau(self.training):
+        if standing.lowered > self.standing.lowered:
             for group in self.optimiser.param_groups:
                 group["lr"] *= self.training.slower_by
+        self.standing = standing
 
     @property
     def _rate(self) -> float:
         return float(self.optimiser.param_groups[0]["lr"])
 
     def _measure(self, epoch: int, values: Mapping[str, float]) -> None:
-        seconds, cpu_seconds = self.spent
+        self.run.measure(self.step, epoch, *self._times(), values)
+
+    def _times(self) -> tuple[float, float]:
+        """Seconds and CPU seconds of all sittings."""
         wall, cpu = monotonic() - self.began[0], process_time() - self.began[1]
-        self.run.measure(self.step, epoch, seconds + wall, cpu_seconds + cpu, values)
+        return self.spent[0] + wall, self.spent[1] + cpu
 
     def _moment(self) -> Moment:
         loss = float(np.mean(self.losses)) if self.losses else float("nan")
@@ -173,6 +180,7 @@ class _Loop:
             checkpoint.save(self.run.best, {"network": self.best, "standing": asdict(self.standing)}, self.run.identity)
             self.best = None
         self.run.write_metrics()
+        self.run.write_spent(self.step, *self._times())
         checkpoint.save(self.run.last, self._state(), self.run.identity)
         self.saved = monotonic()
 
@@ -209,16 +217,16 @@ class _Loop:
         return torch.autocast(self.training.device, torch.bfloat16, enabled=mixed)
 
     def _lost(self, what: str) -> UserError:
-        kept = (
-            f"the last good checkpoint is {self.run.last}" if self.run.last.exists() else "there is no checkpoint yet"
-        )
-        return UserError(f"{what} at step {self.step:,}; {kept}; lower the rate, now {self._rate:g}")
+        there = self.run.last.exists()
+        kept = f"the last good checkpoint is {self.run.last}" if there else "there is no checkpoint yet"
+        where = " in another folder" if there else ""
+        return UserError(f"{what} at step {self.step:,}; {kept}; lower the rate, now {self._rate:g}{where}")
 
 
 def load_best(file: Path, network: nn.Module, identity: checkpoint.Identity) -> Standing:
     """Give a network the weights that did best in validation."""
     if not file.exists():
-        raise UserError(f"{file} does not exist yet; train a little longer")
+        raise UserError(f"{file} does not exist; train a little longer, or if it was lost, again in another folder")
     state = checkpoint.load(file, identity)
     network.load_state_dict(state["network"])
     return Standing(**state["standing"])

@@ -1,6 +1,6 @@
 """How a network is trained: the settings, as one value, and when to stop. Nothing here needs PyTorch."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from typing import Any
@@ -30,9 +30,11 @@ class Training:
     least: float = 0.0
     """How much better is progress."""
     slower_by: float = 1.0
-    """What the rate is multiplied with when validation has reached a plateau."""
-    slower_after: int = 10
-    """Validations without progress that are a plateau."""
+    """What the rate is multiplied with when the validation's loss has reached a plateau."""
+    slower_after: int = 1
+    """Steps without progress of the loss that are a plateau."""
+    slower_least: float = 0.0
+    """The share by which the loss must fall to be progress."""
     clip: float | None = None
     """The largest norm of a gradient."""
     judge: str = "loss"
@@ -69,7 +71,8 @@ class Training:
 
     def fixed(self) -> dict[str, Any]:
         """What must be the same for a training to go on."""
-        return {name: value for name, value in asdict(self).items() if name not in LENGTH}
+        unused = ("slower_after", "slower_least") if self.slower_by == 1.0 else ()
+        return {name: value for name, value in asdict(self).items() if name not in (*LENGTH, *unused)}
 
 
 @dataclass(frozen=True)
@@ -82,20 +85,31 @@ class Standing:
     """The value at the last progress."""
     waited: int = 0
     """Validations since then."""
-    level: int = 0
-    """Validations since then, or since the rate was lowered."""
+    low: float | None = None
+    """The loss at its last progress."""
+    since: int = 0
+    """The step of that, or of the last lowering of the rate."""
+    lowered: int = 0
+    """How often the rate was lowered."""
 
-    def after(self, value: float, step: int, training: Training) -> "Standing":
+    def after(self, validation: Mapping[str, float], step: int, training: Training) -> "Standing":
         """How it stands after one more validation."""
-        new = replace(self, best=value, best_step=step) if _better(value, self.best, training, 0.0) else self
+        value, new = validation[training.judge], self._rated(validation["loss"], step, training)
+        if _better(value, self.best, training, 0.0):
+            new = replace(new, best=value, best_step=step)
         if _better(value, self.mark, training, training.least):
-            return replace(new, mark=value, waited=0, level=0)
-        level = 0 if self.plateau(training) else self.level
-        return replace(new, waited=self.waited + 1, level=level + 1)
+            return replace(new, mark=value, waited=0)
+        return replace(new, waited=self.waited + 1)
 
-    def plateau(self, training: Training) -> bool:
-        """Whether the rate is to be lowered now."""
-        return training.slower_by != 1.0 and self.level >= training.slower_after
+    def _rated(self, loss: float, step: int, training: Training) -> "Standing":
+        """Whether the rate has to be lower from now on."""
+        if training.slower_by == 1.0:
+            return self
+        if self.low is None or loss < self.low * (1 - training.slower_least):
+            return replace(self, low=loss, since=step)
+        if step - self.since < training.slower_after:
+            return self
+        return replace(self, since=step, lowered=self.lowered + 1)
 
     def over(self, training: Training) -> bool:
         """Whether nothing better is to be expected."""

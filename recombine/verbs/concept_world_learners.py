@@ -1,6 +1,5 @@
 """ConceptWorld's networks: train them, test them, and put many runs into the paper's tables."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -68,16 +67,20 @@ def train(
             weights=_weights(weights, model),
         )
         for number in range(seed, seed + seeds)
-        for experiment in experiments or training.experiments(study)
-        for model in models or MODELS
+        for experiment in dict.fromkeys(experiments or training.experiments(study))
+        for model in dict.fromkeys(models or MODELS)
     ]
+    if weights is not None and not any(job.model == "resnet" for job in jobs):
+        raise UserError("--weights are ResNet-18's: add --model resnet, or leave them out")
     for job in jobs:
-        training.check(job, study)
+        training.check(job, study, Path(out))
     for name in dict.fromkeys(job.base for job in jobs):
         study.folder(name)  # once, before several processes would each make it
     with engine(workers, progress) as running:
         folders = _all(running, [_Task(job, store.home, Path(out)) for job in jobs])
-    return _runs_table([(folder.name, json.loads((folder / training.RESULTS).read_text())) for folder in folders])
+    from recombine.solvers.run import read_results
+
+    return _runs_table([(folder.name, read_results(folder) or {}) for folder in folders])
 
 
 def _all(running: Engine, tasks: Sequence[_Task]) -> list[Path]:

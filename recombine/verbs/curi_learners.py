@@ -1,6 +1,5 @@
 """CURI's prototype networks: train them, test them, and put many runs into the paper's Table 2."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from recombine.benchmarks.curi.study import scale as scale_of
 from recombine.benchmarks.curi.training import Job
 from recombine.metrics.intervals import Interval
 from recombine.report.curi_networks import markdown_page, tables
-from recombine.report.curi_runs import Group, Oracles, read_groups
+from recombine.report.curi_runs import Group, Oracles, read_groups, world_of
 from recombine.report.table import Column, Table
 from recombine.report.times import time_of
 from recombine.solvers.kinds import PICTURE, POOLINGS
@@ -72,16 +71,18 @@ def train(
         jobs = [
             replace(job, split=split, pooling=pooling, seed=number)
             for number in range(seed, seed + seeds)
-            for split in splits or study.usable_splits()
-            for pooling in models or POOLINGS
+            for split in dict.fromkeys(splits or study.usable_splits())
+            for pooling in dict.fromkeys(models or POOLINGS)
         ]
         for one in jobs:
-            training.check(one, study)
+            training.check(one, study, Path(out))
         for split in dict.fromkeys(one.split for one in jobs):  # once, before several processes would each make them
             for part in (*training.LEARNT, "test"):
                 study.episodes_folder(split, part, negatives)
         folders = running.map(_train_one, [_Task(one, store.home, Path(out), episodes) for one in jobs], "runs")
-    return _runs_table([(folder.name, json.loads((folder / training.RESULTS).read_text())) for folder in folders])
+    from recombine.solvers.run import read_results
+
+    return _runs_table([(folder.name, read_results(folder) or {}) for folder in folders])
 
 
 def _training(
@@ -96,8 +97,10 @@ def _training(
     """The paper's settings, shorter by default, with those that were given in their place."""
     if modality not in training.SETTINGS:
         raise UserError(f"there is no modality '{modality}'; choose one of {', '.join(training.SETTINGS)}")
-    given: dict[str, Any] = {"steps": steps or training.STEPS, "batch": batch, "rate": rate}
-    given |= {"validate_every": validate_every or training.VALIDATE_EVERY, "device": device, "precision": precision}
+    steps = training.STEPS if steps is None else steps
+    every = min(training.VALIDATE_EVERY, steps) if validate_every is None else validate_every
+    given: dict[str, Any] = {"steps": steps, "batch": batch, "rate": rate}
+    given |= {"validate_every": every, "device": device, "precision": precision}
     return replace(training.SETTINGS[modality], **{name: value for name, value in given.items() if value is not None})
 
 
@@ -137,14 +140,15 @@ def _percent(score: dict[str, float]) -> Interval:
 def evaluate(
     run: str | Path, episodes: int | None = None, store: Store | None = None, progress: Progress = silent
 ) -> list[Table]:
-    """Test a run again with its best weights, on so many test episodes."""
-    from recombine.solvers.run import read_config
+    """Test a run again with its best weights, on so many test episodes, by default as many as before."""
+    from recombine.solvers.run import read_config, read_results
 
     folder = Path(run)
+    before = (read_results(folder) or {}).get("episodes", training.TESTED)
     job = training.job_of(read_config(folder), folder)
     study = _study(job, store or Store.default())
     study.engine.progress = progress
-    found = training.evaluate(folder, study, episodes or training.TESTED)
+    found = training.evaluate(folder, study, before if episodes is None else episodes)
     ideal = study.gaps(job.split, job.negatives)
     columns = tuple(Column(name, "left" if name == "score" else "right") for name in ("score", "this run", *ORACLES))
     rows = tuple(
@@ -152,8 +156,9 @@ def evaluate(
         for name, score in found["scores"].items()
     )
     title = f"{job.modality} {job.pooling} on {job.split}, {job.negatives} negatives"
-    note = f"Percent. {found['episodes']:,} test episodes, {found['parameters']:,} parameters, "
-    made = [Table(title, columns, rows, f"{note}best at step {found['best_step']:,}.")]
+    note = f"Percent. {found['episodes']:,} test episodes (the oracles: all {study.setup.episodes('test'):,}), "
+    note += f"{found['parameters']:,} parameters, best at step {found['best_step']:,}."
+    made = [Table(title, columns, rows, note)]
     return [*made, _written(found["written"])] if found["written"] else made
 
 
@@ -181,10 +186,10 @@ def results_page(runs: str | Path, out: str | Path, store: Store | None = None, 
 
 
 def oracles(groups: Sequence[Group], store: Store, progress: Progress = silent) -> Oracles:
-    """What the ideal learners score on the splits of these runs, at the largest scale among them."""
-    found: dict[tuple[str, str], Any] = {}
-    for group in sorted(groups, key=lambda group: scale_of(group.job.scale).scenes):
-        study = _study(group.job, store)
+    """What the ideal learners score on the test episodes of these runs."""
+    found = {}
+    for job in {world_of(group.job): group.job for group in groups}.values():
+        study = _study(job, store)
         study.engine.progress = progress
-        found[group.job.split, group.job.negatives] = study.gaps(group.job.split, group.job.negatives)
+        found[world_of(job)] = study.gaps(job.split, job.negatives)
     return found

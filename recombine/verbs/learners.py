@@ -56,5 +56,16 @@ def _verb(benchmark: str, name: str, options: dict[str, Any]) -> Any:
     verb = getattr(LEARNING[benchmark], name)
     unknown = sorted(set(options) - set(signature(verb).parameters))
     if unknown:
-        raise UserError(f"{benchmark} has no option --{unknown[0].replace('_', '-')} here")
+        raise UserError(f"{benchmark} has no option --{_dashed(unknown[0])} here; it has {_own_options(verb)}")
     return verb
+
+
+def _own_options(verb: Any) -> str:
+    """The options that not every benchmark has."""
+    shared = set.intersection(*(set(signature(getattr(one, verb.__name__)).parameters) for one in LEARNING.values()))
+    own = [name for name in signature(verb).parameters if name not in {*shared, "splits", "experiments"}]
+    return ", ".join(f"--{_dashed(name)}" for name in own) or "none of its own"
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")

@@ -107,6 +107,8 @@ def _solvers(wanted: Any) -> dict[str, Solver | None]:
     for one in few:
         solver = _solver(one)
         name = one if isinstance(one, str) and ":" not in one else getattr(solver, "name", "")
+        if solver is not None and name in IDEAL:
+            raise UserError(f"'{name}' is the name of an ideal learner; give your solver another name")
         if name in found:
             raise UserError(f"two solvers are called '{name}'; give each a name of its own")
         found[name] = solver

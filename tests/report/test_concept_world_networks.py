@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombine[models]'")
+
 from recombine.benchmarks.concept_world.published import F1, FURTHER, MODELS
 from recombine.benchmarks.concept_world.training import MODELS as SETTINGS
 from recombine.metrics.confusion import f1
@@ -33,6 +35,7 @@ from recombine.report.concept_world_runs import (
     theirs,
 )
 from recombine.report.score_charts import Confusion, Score, confusion_chart, score_chart
+from recombine.solvers.run import FORMAT
 from recombine.store.errors import UserError
 
 CLASSES = {
@@ -51,7 +54,7 @@ def put(
     """A finished run with these F1, as if it had been trained; `changed` are other settings than the paper's."""
     training = asdict(SETTINGS[model])
     config = {
-        "format": 1,
+        "format": FORMAT,
         "benchmark": "concept-world",
         "experiment": experiment,
         "scale": "paper",
@@ -75,6 +78,7 @@ def put(
         "epochs": 10,
         "seconds": 20.0,
         "cpu_seconds": 10.0,
+        "length": config["length"],
     }
     name = "-".join(map(str, ("run", experiment, model, seed, *changed.values())))
     (folder / name).mkdir(parents=True)
@@ -172,6 +176,32 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
         read_outcomes(tmp_path)
 
 
+@pytest.mark.parametrize("broken", ["no keys", "other keys", "a list", "another network", "no results"])
+def test_a_run_that_is_not_as_we_write_it_is_named(tmp_path: Path, broken: str) -> None:
+    put(tmp_path, "sequences", "mlp", {"length_3": (1, 1, 0.2)})
+    (file,) = tmp_path.glob("*/config.json")
+    config = json.loads(file.read_text())
+    if broken == "no results":
+        (file.parent / "results.json").write_text("{}")
+    other: dict[str, Any] = {
+        "no keys": {name: config[name] for name in ("format", "benchmark")},
+        "other keys": {**config, "training": {**config["training"], "mood": 3}},
+        "a list": [config],
+        "another network": {**config, "network": {"name": "oracle"}},
+    }
+    file.write_text(json.dumps(other.get(broken, config)))
+    with pytest.raises(UserError, match=r"run-sequences-mlp-0.*remove (it|the folder)"):
+        read_outcomes(tmp_path)
+
+
+def test_a_run_is_as_long_as_it_was_when_it_was_tested(tmp_path: Path) -> None:
+    put(tmp_path, "sequences", "mlp", {"length_3": (1, 1, 0.2)}, epochs=3)
+    (file,) = tmp_path.glob("*/config.json")
+    config = json.loads(file.read_text())
+    file.write_text(json.dumps({**config, "length": {**config["length"], "epochs": 700}}))
+    assert [group.name for group in read_outcomes(tmp_path).groups] == ["MLP (epochs 3)"]
+
+
 # ---- What holds ----
 
 
@@ -266,7 +296,7 @@ def test_what_is_missing_is_said(whole: Outcomes, tmp_path: Path) -> None:
     assert "50 of 75 runs are finished, 25 are missing." in runs_table(whole).note
     put(tmp_path, "sequences", "mlp", {"length_3": (1, 1, 0.2)})
     (tmp_path / "begun").mkdir()
-    (tmp_path / "begun" / "config.json").write_text('{"benchmark": "concept-world"}')
+    (tmp_path / "begun" / "config.json").write_text(f'{{"format": {FORMAT}, "benchmark": "concept-world"}}')
     table = runs_table(read_outcomes(tmp_path))
     assert "1 of 75 runs are finished, 74 are missing; begun and not at their end: 1." in table.note
     assert table.json()[0] | {"MLP": "1 of 3", "CNN": "0 of 3"} == table.json()[0]

@@ -142,7 +142,7 @@ def test_training_stops_when_nothing_gets_better(tmp_path: Path) -> None:
 def test_very_small_steps_are_no_progress_but_the_best_is_kept() -> None:
     training, standing = Training(patience=3, least=0.1), Standing()
     for step, value in enumerate([1.0, 0.95, 0.92, 0.85, 0.84, 0.83, 0.82]):
-        standing = standing.after(value, step, training)
+        standing = standing.after({"loss": value}, step, training)
     assert (standing.best, standing.best_step, standing.mark, standing.waited) == (0.82, 6, 0.85, 3)
     assert standing.over(training) and not standing.over(replace(training, patience=4))
 
@@ -151,7 +151,7 @@ def test_very_small_steps_are_no_progress_but_the_best_is_kept() -> None:
 def test_the_best_is_the_first_of_the_best(values: list[float], higher: bool) -> None:
     standing = Standing()
     for step, value in enumerate(values):
-        standing = standing.after(value, step, Training(higher=higher, least=0.3))
+        standing = standing.after({"loss": value}, step, Training(higher=higher, least=0.3))
     best = max(values) if higher else min(values)
     assert (standing.best, standing.best_step) == (best, values.index(best))
 
@@ -162,6 +162,59 @@ def test_the_rate_falls_on_a_plateau(whole: Path) -> None:
     assert rates[-1] < TRAINING.rate and len(values) == len(rates)
     for i in range(1, len(values)):  # with a patience of one, every validation without a new best lowers it
         assert rates[i] == (rates[i - 1] if values[i] < min(values[:i]) else rates[i - 1] / 2)
+
+
+@given(st.lists(st.floats(0.125, 1, width=16), max_size=40), st.integers(0, 4), st.sampled_from([0.0, 1e-3, 0.2]))
+def test_the_rate_falls_when_that_of_pytorchs_schedule_does(losses: list[float], patience: int, least: float) -> None:
+    optimiser = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    theirs = torch.optim.lr_scheduler.ReduceLROnPlateau(
+        optimiser, factor=0.5, patience=patience, threshold=least, eps=0
+    )
+    training = Training(slower_by=0.5, slower_after=(patience + 1) * 30, slower_least=least, judge="mAP", higher=True)
+    ours = Standing()
+    for place, loss in enumerate(losses, 1):
+        theirs.step(loss)
+        ours = ours.after({"loss": loss, "mAP": 0.5}, 30 * place, training)
+        assert optimiser.param_groups[0]["lr"] == 0.5**ours.lowered
+
+
+def test_who_asks_to_stop_finds_a_checkpoint_of_that_moment(whole: Path, tmp_path: Path) -> None:
+    def ask(moment: Moment) -> None:
+        if moment.step == 5:
+            signal.raise_signal(signal.SIGINT)
+
+    seldom = replace(TRAINING, checkpoint_every=1e9)
+    with pytest.raises(KeyboardInterrupt):
+        learn(tmp_path, watch=ask, training=seldom)
+    assert json.loads((tmp_path / "spent.json").read_text())["step"] == 5
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    learn(tmp_path)
+    assert checkpoints(tmp_path) == checkpoints(whole)
+
+
+def test_who_asks_twice_is_not_made_to_wait(tmp_path: Path) -> None:
+    def ask(moment: Moment) -> None:
+        for _ in range(2 if moment.step == 5 else 0):
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        learn(tmp_path, watch=ask, training=replace(TRAINING, checkpoint_every=1e9))
+    assert not (tmp_path / "spent.json").exists()
+
+
+def test_the_time_of_all_sittings_is_counted(tmp_path: Path) -> None:
+    def stop(moment: Moment) -> None:
+        if moment.step == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        learn(tmp_path, watch=stop)
+    spent = json.loads((tmp_path / "spent.json").read_text())
+    assert spent["step"] == 4  # the last checkpoint, later than the last validation, and all of its time
+    spent["seconds"] += 1_000
+    (tmp_path / "spent.json").write_text(json.dumps(spent))
+    learn(tmp_path)
+    assert 1_000 < read_metrics(tmp_path)[-1].seconds < 1_100
 
 
 def test_the_best_network_is_kept(whole: Path) -> None:

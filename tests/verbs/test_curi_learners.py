@@ -22,12 +22,18 @@ def test_train_test_and_table(invoke: Run, out: Path):
     assert row["run"] == "schema-avg-pool-counting-hard-alpha1-0" and row["steps"] == 2
     folder = out / f"curi-{row['run']}"
     assert "on cpu, float32, 1 thread" in made.err
-    again = invoke("eval", str(folder), "--episodes", "8")
+    results = (folder / "results.json").read_bytes()
+    again = invoke("eval", str(folder), "--episodes", "4")
     assert again.code == 0 and "strong oracle" in again.out and "written" in again.out
+    assert "4 test episodes" in again.out and (folder / "results.json").read_bytes() == results
+    told = json.loads(invoke("eval", str(folder), "--json").out)
+    assert isinstance(told, list) and told[0][0]["score"] == "mAP"
+    assert told[0][0]["this run"]["value"] == pytest.approx(row["mAP"]), "as many episodes as before"
     page = invoke("table", "curi", str(out), "--out", str(out / "page.md"))
     assert page.code == 0 and "Table 2, mAP" in (out / "page.md").read_text()
     shown = invoke("table", "curi", str(out))
     assert shown.code == 0 and "Table 2, accuracy" in shown.out
+    assert len(json.loads(invoke("table", "curi", str(out), "--json").out)) == 4
 
 
 @pytest.mark.parametrize(
@@ -37,7 +43,8 @@ def test_train_test_and_table(invoke: Run, out: Path):
         (("--split", "nowhere"), "no split 'nowhere'"),
         (("--modality", "smell"), "no modality 'smell'"),
         (("--alpha", "-1"), "alpha must be a number of at least 0"),
-        (("--epochs", "3"), "curi has no option --epochs"),
+        (("--epochs", "3"), "curi has no option --epochs here; it has --modality, --negatives, --alpha, --edition"),
+        (("--rate", "0"), "the rate must be more than 0, not 0.0"),
         (("--device", "tpu"), "no device 'tpu'"),
         (("--size", "huge"), "'huge' is no size"),
         (("--experiment", "sequences"), "not both"),
@@ -50,6 +57,23 @@ def test_what_cannot_be_done_is_refused_before_anything_is_made(
     runs = tmp_path / "runs"
     refused(invoke(*TRAIN, *SHORT, "--out", str(runs), *options), said)
     assert not runs.exists()
+
+
+def test_options_that_a_run_decides_are_refused(invoke: Run, out: Path):
+    (run,) = out.glob("curi-*-0")
+    for option in (("--scale", "paper"), ("--seed", "3"), ("--solver", "chance"), ("--split", "counting")):
+        refused(invoke("eval", str(run), *option), f"{option[0]} is for benchmarks; leave it out to test a run")
+    refused(invoke("eval", str(out)), f"give one of its folders, such as {run}")
+
+
+def test_a_short_training_is_as_short_as_it_was_asked_to_be(invoke: Run, tmp_path: Path):
+    made = invoke(*TRAIN, "--steps", "3", "--episodes", "8", "--out", str(tmp_path), "--json")
+    assert json.loads(made.out)[0]["steps"] == 3
+
+
+def test_a_run_without_a_checkpoint_does_not_stand_in_the_way(invoke: Run, tmp_path: Path):
+    refused(invoke(*TRAIN, *SHORT, "--rate", "1e30", "--out", str(tmp_path)), "lower the rate")
+    assert invoke(*TRAIN, *SHORT, "--out", str(tmp_path)).code == 0
 
 
 def test_an_empty_folder_has_no_table(invoke: Run, tmp_path: Path):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
+from shutil import copytree
 from typing import NamedTuple
 
 import pytest
@@ -109,7 +110,31 @@ def test_bad_words_are_refused(runs: Path, tmp_path: Path, monkeypatch: pytest.M
         learners.evaluate(tmp_path)
     with pytest.raises(UserError, match=r"its training.rate is 0.001, here it is 0.1"):
         learners.train("concept-world", ["sequences"], ["mlp"], out=runs, scale="demo", rate=0.1)
+    with pytest.raises(UserError, match="--weights are ResNet-18's: add --model resnet"):
+        learners.train("concept-world", ["sequences"], ["mlp"], out=tmp_path, scale="demo", weights="none.pth")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("lost", ["metrics.parquet", "results.json", "config.json", "checkpoints/best.safetensors"])
+@pytest.mark.parametrize("how", ["gone", "cut short"])
+def test_a_run_with_a_broken_file_is_refused_in_a_sentence(
+    runs: Path, tmp_path: Path, invoke: Run, lost: str, how: str
+) -> None:
+    run = copytree(runs / "concept-world-sequences-mlp-0", tmp_path / "concept-world-sequences-mlp-0")
+    (run / lost).unlink() if how == "gone" else (run / lost).write_bytes((run / lost).read_bytes()[:5])
+    if lost != "results.json":
+        refused(invoke("eval", run), str(run))
+    train = ("train", "concept-world", "--experiment", "sequences", "--model", "mlp", "--scale", "demo", "--epochs", 1)
+    again = invoke(*train, "--out", tmp_path)
+    whole = (lost, how) in {("results.json", "gone"), ("config.json", "gone"), ("checkpoints/best.safetensors", "gone")}
+    if again.code:
+        refused(again, str(run))
+    assert whole or again.code or lost.startswith("checkpoints")
+
+
+def test_a_run_that_is_named_twice_is_trained_once(runs: Path) -> None:
+    table = learners.train("concept-world", ["sequences"] * 2, ["mlp"] * 2, out=runs, scale="demo", epochs=1)
+    assert len(table.rows) == 1
 
 
 def test_without_pytorch_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

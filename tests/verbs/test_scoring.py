@@ -34,6 +34,12 @@ def nan(test):
 
 def failing(test):
     raise KeyError("color")
+
+def leaving(test):
+    raise SystemExit(3)
+
+def strong(test):
+    return sure(test)
 """
 
 
@@ -88,6 +94,28 @@ def test_a_model_is_trained_once_for_all_tests_with_the_same_training() -> None:
     assert shared == ["F1", "accuracy", "probability", "F1 red", "F1 blue"], "the scores that all tests have"
 
 
+def test_every_training_begins_with_a_solver_that_has_learnt_nothing() -> None:
+    class Counting:
+        fits = 0
+
+        def fit(self, train: Examples, key: object) -> None:
+            self.fits += 1
+
+        def predict(self, test: Observed) -> np.ndarray:
+            assert self.fits == 1
+            return np.eye(len(test.answers))[np.zeros(np.count_nonzero(~test.given), int)]
+
+    mine = Counting()
+    score([mine], "concept-world", ["sequences", "patterns"], scale="tiny")
+    assert mine.fits == 0
+
+
+def test_a_file_may_import_what_stands_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "beside_it.py").write_text(MINE)
+    (tmp_path / "mine.py").write_text("from beside_it import sure")
+    assert score(f"{tmp_path}/mine.py:sure", "clevr", scale="tiny").rows[0][1] == "sure"
+
+
 def test_the_scores_of_classes_are_there_and_the_terminal_shows_the_first_ones() -> None:
     table = score("chance", "concept-world", ["sequences"], scale="tiny")
     names = [column.name for column in table.columns]
@@ -131,7 +159,9 @@ def test_the_command_prints_a_table_of_all_solvers(invoke: Run, tmp_path: Path) 
     [
         ("short", "short must give probabilities of shape (100, 28) (asked rows, answers), not (1, 1)"),
         ("nan", "nan must give probabilities, but some are not finite"),
-        ("failing", "failing has failed: KeyError: 'color'"),
+        ("failing", "failing has failed: KeyError: 'color' (mine.py, line 16)"),
+        ("leaving", "leaving has failed: SystemExit: 3 (mine.py, line 19)"),
+        ("strong", "'strong' is the name of an ideal learner; give your solver another name"),
         ("missing", "defines no 'missing'"),
     ],
 )
@@ -150,7 +180,7 @@ def test_a_solver_of_ones_own_that_goes_wrong_is_told(invoke: Run, tmp_path: Pat
         (("curi", "--split", "boolean", "--episodes", "61"), "has 60 test episodes at this scale, not 61"),
         (("closure", "--split", "chess"), "CLOSURE has no test 'chess'"),
         (("closure", "--episodes", "5"), "closure has no option --episodes here"),
-        (("nowhere", "--solver", "chance"), "nowhere is no benchmark; --solver needs one"),
+        (("nowhere", "--solver", "chance"), "there is no benchmark and no folder 'nowhere'; choose clevr"),
         (("curi", "--split", "boolean", "--scale", "vast"), "there is no scale 'vast'"),
     ],
 )

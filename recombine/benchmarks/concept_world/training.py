@@ -6,7 +6,6 @@ tested with the weights that did best there. An experiment with a curriculum has
 """
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -39,7 +38,6 @@ MODELS: dict[str, Training] = {
 """The settings of each network: appendix 2.1. It says that training stops early, not when: the patience is ours."""
 PRINTED = {"mlp": "MLP", "cnn": "CNN", "resnet": "ResNet", "wren": "WReN", "predinet": "PrediNet"}
 CURRICULUM = "-curriculum"
-RESULTS = "results.json"
 OWN = "own.concepts"
 
 
@@ -82,8 +80,13 @@ def _variants(known: Iterable[Experiment]) -> tuple[str, ...]:
     return tuple(name for one in known for name in (one.name, one.name + CURRICULUM)[: 2 if one.first_epochs else 1])
 
 
-def check(job: Job, study: ConceptWorldStudy) -> None:
+def check(job: Job, study: ConceptWorldStudy, out: Path | None = None) -> None:
     """Refuse a job that cannot be done, before anything is."""
+    need_torch()
+    from recombine.solvers.run import must_be_same
+    from recombine.solvers.train import need_device
+
+    need_device(job.training.device)
     known = _variants(study.library.experiments.values())
     if job.experiment not in known:
         raise UserError(f"there is no experiment '{job.experiment}'; choose one of {', '.join(known)}")
@@ -91,6 +94,8 @@ def check(job: Job, study: ConceptWorldStudy) -> None:
         raise UserError(f"there is no network '{job.model}'; choose one of {', '.join(MODELS)}")
     if job.weights is not None and not job.weights.is_file():
         raise UserError(f"there is no file {job.weights}; give the path of ResNet-18's ImageNet weights")
+    if out is not None:
+        must_be_same(out / job.name, identity(job, study))
 
 
 def study_of(job: Job, store: Store, progress: Progress = silent) -> ConceptWorldStudy:
@@ -121,10 +126,11 @@ def examples(study: ConceptWorldStudy, experiment: str, part: str) -> Examples:
 
 
 def _scenes(table: pa.Table, colors: tuple[str, ...]) -> Scenes:
-    """The points of images as objects, in rows from the top: in what order they were drawn would tell of the concept."""
+    """The points of images as objects, in rows from the top: the order of drawing would tell of the concept."""
     x, y, color = _padded(table["x"], 0), _padded(table["y"], 0), _padded(table["color"], ABSENT)
     order = np.lexsort((x, y, color == ABSENT), axis=1)
-    return scenes(*(np.take_along_axis(column, order, axis=1) for column in (x, y, color)), colors)
+    x, y, color = (np.take_along_axis(column, order, axis=1) for column in (x, y, color))
+    return scenes(x, y, color, colors)
 
 
 def _padded(column: pa.ChunkedArray, blank: int) -> np.ndarray:
@@ -172,31 +178,33 @@ def learn(job: Job, study: ConceptWorldStudy, out: Path, watch: Any = None) -> P
     need_torch()
     from recombine.solvers.networks.images import build
     from recombine.solvers.pictures import PictureSolver
-    from recombine.solvers.run import Run
-    from recombine.solvers.train import need_device, unwatched
+    from recombine.solvers.run import Run, write_results
+    from recombine.solvers.train import unwatched
 
     check(job, study)
-    need_device(job.training.device)
+    grid, experiment = study.library.grid, study.experiment(job.base)
+    network = build(job.model, _side(study), len(experiment.classes), job.key / "network", job.weights)
     length = {name: value for name, value in asdict(job.training).items() if name in LENGTH}
     run = Run(out / job.name, identity(job, study), length)
     if job.concepts is not None:
         own = job.concepts.read_text(encoding="utf-8")
         write_atomically(run.folder / OWN, lambda draft: draft.write_text(own, encoding="utf-8"))
-    grid, experiment = study.library.grid, study.experiment(job.base)
-    network = build(job.model, _side(study), len(experiment.classes), job.key / "network", job.weights)
     first, epochs = _curriculum(job, experiment)
     eye = Eye(grid.width, grid.height)
     solver = PictureSolver(network, eye, job.training, run, first, epochs, watch or unwatched)
     solver.learn(examples(study, job.base, "train"), job.key)
-    if not _tested(run.folder, run.measured[-1].step):
-        evaluate(run.folder, study)
+    if not _tested(run.folder):
+        write_results(run.folder, evaluate(run.folder, study))
     return run.folder
 
 
-def _tested(folder: Path, step: int) -> bool:
+def _tested(folder: Path) -> bool:
     """Whether the results are those of the end of the training."""
-    file = folder / RESULTS
-    return file.exists() and bool(json.loads(file.read_text())["steps"] == step)
+    from recombine.solvers.run import as_written, last_measured, read_results
+
+    found = read_results(folder)
+    with as_written(folder):
+        return found is not None and bool(found["steps"] == last_measured(folder).step)
 
 
 def _curriculum(job: Job, experiment: Experiment) -> tuple[tuple[str, ...], int]:
@@ -211,11 +219,11 @@ def _side(study: ConceptWorldStudy) -> int:
 
 
 def evaluate(folder: Path, study: ConceptWorldStudy) -> dict[str, Any]:
-    """Test the best network of a run on every test of its experiment, and write the results into its folder."""
+    """Test the best network of a run on every test of its experiment."""
     need_torch()
     from recombine.solvers.networks.images import build, parameters
     from recombine.solvers.pictures import answer
-    from recombine.solvers.run import identity_of, read_config, read_metrics
+    from recombine.solvers.run import identity_of, last_measured, read_config
     from recombine.solvers.train import devices, load_best
 
     config = read_config(folder)
@@ -230,8 +238,8 @@ def evaluate(folder: Path, study: ConceptWorldStudy) -> dict[str, Any]:
         asked = examples(study, job.base, name)
         said = answer(network, Eye(grid.width, grid.height), asked.observed(), where).argmax(axis=1)
         found[name] = confusion(asked.asked, said, len(experiment.classes))
-    last = read_metrics(folder)[-1]
-    results = {
+    last = last_measured(folder)
+    return {
         "classes": list(experiment.classes),
         "confusion": {name: matrix.tolist() for name, matrix in found.items()},
         "f1": {name: f1(matrix).tolist() for name, matrix in found.items()},
@@ -244,18 +252,25 @@ def evaluate(folder: Path, study: ConceptWorldStudy) -> dict[str, Any]:
         "seconds": last.seconds,
         "cpu_seconds": last.cpu_seconds,
     }
-    text = json.dumps(results, indent=1) + "\n"
-    write_atomically(folder / RESULTS, lambda draft: draft.write_text(text))
-    return results
 
 
 def job_of(config: Mapping[str, Any], folder: Path) -> Job:
     """The job that a run's config tells of."""
+    from recombine.solvers.run import as_written
+
     if config.get("benchmark") != "concept-world":
         raise UserError(f"{folder} is a run of {config.get('benchmark')}, not of concept-world")
-    training = Training(**config["training"], **config["length"])
-    name, own = config["network"]["name"], folder / OWN
-    concepts = own if own.exists() else None
-    return Job(
-        config["experiment"], name, config["seed"], config["scale"], config["images"], training, concepts=concepts
-    )
+    own = folder / OWN
+    with as_written(folder):
+        job = Job(
+            config["experiment"],
+            config["network"]["name"],
+            config["seed"],
+            config["scale"],
+            config["images"],
+            Training(**config["training"], **config["length"]),
+            concepts=own if own.exists() else None,
+        )
+        if job.model not in MODELS:
+            raise KeyError(job.model)
+        return job

@@ -1,11 +1,10 @@
 """CURI's prototype networks on its splits: one run is one modality, pooling, split, kind of negatives and seed.
 
 A run learns from the training episodes of its split and is validated every so many steps on validation episodes: loss,
-accuracy, and average precision on the large set of scenes, which decides the best weights, as in the paper. These are
+accuracy, and average precision on the large set of scenes, which decides the best weights. These are
 then examined on test episodes.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from math import inf
@@ -22,7 +21,6 @@ from recombine.solvers.kinds import MODALITIES, PICTURE, POOLINGS
 from recombine.solvers.training import LENGTH, Training, need_torch
 from recombine.store.errors import UserError
 from recombine.store.key import Key
-from recombine.store.store import write_atomically
 from recombine.tasks.episodes import Episodes, Negatives
 
 PAPER = Training(
@@ -33,8 +31,8 @@ PAPER = Training(
     judge="mAP",
     higher=True,
     slower_by=0.5,
-    slower_after=10,
-    least=1e-3,
+    slower_after=330_000,
+    slower_least=1e-3,
     checkpoint_every=60,
 )
 SETTINGS: dict[str, Training] = {
@@ -42,7 +40,8 @@ SETTINGS: dict[str, Training] = {
     "image": replace(PAPER, batch=8, rate=1e-4),
     "sound": replace(PAPER, batch=8, rate=5e-5, steps=500_000),
 }
-"""The paper's settings of each modality, appendix E; the schedule is the released code's."""
+"""The paper's settings of each modality, appendix E. The schedule is the released code's: the rate is halved when the
+validation's loss has not fallen by a thousandth in eleven validations."""
 STEPS, VALIDATE_EVERY = 5_000, 500
 """The default length, which a laptop can do."""
 VALIDATED, RANKED = 512, 200
@@ -50,7 +49,6 @@ VALIDATED, RANKED = 512, 200
 TESTED = 2_000
 """Test episodes of a run."""
 LEARNT: tuple[Part, ...] = ("train", "validation")
-RESULTS = "results.json"
 
 
 @dataclass(frozen=True)
@@ -82,8 +80,13 @@ class Job:
         return Key(self.seed) / "curi" / self.modality / self.pooling / self.split / self.negatives
 
 
-def check(job: Job, study: Study) -> None:
+def check(job: Job, study: Study, out: Path | None = None) -> None:
     """Refuse a job that cannot be done, before anything is."""
+    need_torch()
+    from recombine.solvers.run import must_be_same
+    from recombine.solvers.train import need_device
+
+    need_device(job.training.device)
     study.split(job.split)
     for what, value, known in (
         ("pooling", job.pooling, POOLINGS),
@@ -93,7 +96,9 @@ def check(job: Job, study: Study) -> None:
         if value not in known:
             raise UserError(f"there is no {what} '{value}'; choose one of {', '.join(known)}")
     if not 0 <= job.alpha < inf:
-        raise UserError(f"alpha must be a number of at least 0, not {job.alpha:g}")
+        raise UserError(f"alpha must be a number of at least 0, such as 1, not {job.alpha:g}")
+    if out is not None:
+        must_be_same(out / job.name, identity(job, study))
 
 
 # --- a run
@@ -103,6 +108,7 @@ def identity(job: Job, study: Study) -> dict[str, Any]:
     """What decides the weights that a run ends with."""
     from recombine.solvers.networks.prototype import VERSION
 
+    network = {"modality": job.modality, "pooling": job.pooling, "size": list(job.size)}
     return {
         "benchmark": "curi",
         "split": job.split,
@@ -111,7 +117,7 @@ def identity(job: Job, study: Study) -> dict[str, Any]:
         "scale": job.scale,
         "data_seed": job.data_seed,
         "data": {part: study.episodes_recipe(job.split, part, job.negatives).digest for part in LEARNT},
-        "network": {"modality": job.modality, "pooling": job.pooling, "size": list(job.size), "version": VERSION},
+        "network": {**network, "version": VERSION[job.pooling]},
         "alpha": job.alpha,
         "seed": job.seed,
         "training": job.training.fixed(),
@@ -122,11 +128,10 @@ def learn(job: Job, study: Study, out: Path, watch: Any = None, episodes: int = 
     """Do a job, or go on with it: the folder of its run, with its results on so many test episodes."""
     need_torch()
     from recombine.solvers.prototypes import EpisodeLesson, PrototypeSolver
-    from recombine.solvers.run import Run
-    from recombine.solvers.train import need_device, unwatched
+    from recombine.solvers.run import Run, write_results
+    from recombine.solvers.train import unwatched
 
     check(job, study)
-    need_device(job.training.device)
     length = {name: value for name, value in asdict(job.training).items() if name in LENGTH}
     run = Run(out / job.name, identity(job, study), length)
     network, modality = _network(job, study), _modality(job, study)
@@ -140,8 +145,8 @@ def learn(job: Job, study: Study, out: Path, watch: Any = None, episodes: int = 
         _words(study).numbers(study.space.concepts) if job.alpha else None,
     )
     solver.learn(lesson, job.key)
-    if not _tested(run.folder, run.measured[-1].step, min(episodes, study.setup.episodes("test"))):
-        evaluate(run.folder, study, episodes)
+    if not _tested(run.folder, min(episodes, study.setup.episodes("test"))):
+        write_results(run.folder, evaluate(run.folder, study, episodes))
     return run.folder
 
 
@@ -163,13 +168,13 @@ def _words(study: Study) -> Words:
     return Words(study.setup.edition.auxiliary, study.setup.lot)
 
 
-def _tested(folder: Path, step: int, episodes: int) -> bool:
+def _tested(folder: Path, episodes: int) -> bool:
     """Whether the results are those of the end of the training."""
-    file = folder / RESULTS
-    if not file.exists():
-        return False
-    found = json.loads(file.read_text())
-    return bool(found["steps"] == step and found["episodes"] == episodes)
+    from recombine.solvers.run import as_written, last_measured, read_results
+
+    found = read_results(folder)
+    with as_written(folder):
+        return found is not None and (found["steps"], found["episodes"]) == (last_measured(folder).step, episodes)
 
 
 class Validation:
@@ -210,11 +215,11 @@ def rank(found: Any, vectors: Any) -> np.ndarray:
 
 
 def evaluate(folder: Path, study: Study, episodes: int = TESTED) -> dict[str, Any]:
-    """Examine the best network of a run on the first test episodes, and write the results into its folder."""
+    """Examine the best network of a run on the first test episodes."""
     need_torch()
     from recombine.solvers.networks.images import parameters
     from recombine.solvers.prototypes import PrototypeSolver
-    from recombine.solvers.run import identity_of, read_config, read_metrics
+    from recombine.solvers.run import identity_of, last_measured, read_config
     from recombine.solvers.sitting import sit
     from recombine.solvers.train import devices, load_best
 
@@ -228,8 +233,8 @@ def evaluate(folder: Path, study: Study, episodes: int = TESTED) -> dict[str, An
     standing = load_best(folder / "checkpoints" / "best.safetensors", network, identity_of(config))
     solver = PrototypeSolver(network, _modality(job, study), job.training.here(devices()))
     found = sit(solver, exam(study, job.split, job.negatives, episodes), job.name)
-    last = read_metrics(folder)[-1]
-    results = {
+    last = last_measured(folder)
+    return {
         "scores": {name: asdict(value) for name, value in found.scores.items()},
         "episodes": episodes,
         "written": written(job, study, network, min(episodes, WRITTEN)) if job.alpha else None,
@@ -240,9 +245,6 @@ def evaluate(folder: Path, study: Study, episodes: int = TESTED) -> dict[str, An
         "seconds": last.seconds,
         "cpu_seconds": last.cpu_seconds,
     }
-    text = json.dumps(results, indent=1) + "\n"
-    write_atomically(folder / RESULTS, lambda draft: draft.write_text(text))
-    return results
 
 
 WRITTEN = 500
@@ -275,27 +277,32 @@ def written(job: Job, study: Study, network: Any, episodes: int) -> dict[str, An
 
 def job_of(config: Mapping[str, Any], folder: Path) -> Job:
     """The job that a run's config tells of."""
+    from recombine.solvers.run import as_written
+
     if config.get("benchmark") != "curi":
         raise UserError(f"{folder} is a run of {config.get('benchmark')}, not of curi")
-    network = config["network"]
-    return Job(
-        config["split"],
-        network["pooling"],
-        network["modality"],
-        config["negatives"],
-        config["alpha"],
-        config["seed"],
-        config["edition"],
-        config["scale"],
-        config["data_seed"],
-        tuple(network["size"]),
-        Training(**config["training"], **config["length"]),
-    )
+    with as_written(folder):
+        network = config["network"]
+        job = Job(
+            config["split"],
+            network["pooling"],
+            network["modality"],
+            config["negatives"],
+            config["alpha"],
+            config["seed"],
+            config["edition"],
+            config["scale"],
+            config["data_seed"],
+            tuple(network["size"]),
+            Training(**config["training"], **config["length"]),
+        )
+        for name, known in ((job.pooling, POOLINGS), (job.modality, MODALITIES)):
+            known.index(name)
+        return job
 
 
-def results(out: Path) -> Iterator[tuple[Job, dict[str, Any]]]:
-    """The finished runs of a folder."""
-    for file in sorted(out.glob(f"*/{RESULTS}")):
-        config = json.loads((file.parent / "config.json").read_text())
-        if config.get("benchmark") == "curi":
-            yield job_of(config, file.parent), json.loads(file.read_text())
+def results(out: Path) -> Iterator[tuple[Path, dict[str, Any], dict[str, Any]]]:
+    """The finished runs of a folder: config and results."""
+    from recombine.solvers.run import finished
+
+    return ((folder, config, found) for folder, config, found in finished(out, "curi") if found is not None)

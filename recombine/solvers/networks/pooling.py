@@ -22,14 +22,19 @@ def hidden_norms(*widths: int) -> nn.Module:
 
 
 class AveragePool(nn.Module):
-    """The mean of the objects, and what is made of it."""
+    """The mean over all places for objects, and what is made of it.
 
-    def __init__(self, size: int) -> None:
+    An empty place counts as zero: so a scene of two reds is not the same as a scene of four, as in the released code,
+    which fills empty places with an object of its own.
+    """
+
+    def __init__(self, size: int, most: int) -> None:
         super().__init__()
+        self.most = most
         self.layers = hidden_norms(size, 256, 512, 384, SIZE)
 
     def forward(self, seen: ObjectSets) -> Tensor:
-        return self.layers(seen.restored([group.mean(dim=1) for group in seen.groups]))
+        return self.layers(seen.restored([group.sum(dim=1) / self.most for group in seen.groups]))
 
 
 class Concat(nn.Module):
@@ -54,7 +59,7 @@ def build_pooling(name: str, size: int, most: int, offsets: Tensor | None, norm:
     `offsets` are the places of a grid's cells relative to each other, for the relation network alone.
     """
     makers: dict[str, Callable[[], nn.Module]] = {
-        "avg-pool": lambda: AveragePool(size),
+        "avg-pool": lambda: AveragePool(size, most),
         "concat": lambda: Concat(size, most),
         "relation-net": lambda: RelationNet(size, offsets, norm),
         "transformer": lambda: TransformerPool(size, SIZE),

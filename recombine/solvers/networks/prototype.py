@@ -19,8 +19,8 @@ from recombine.solvers.seeding import seeded
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 
-VERSION = 1
-"""Counts the changes after which older weights no longer fit, or mean something else."""
+VERSION = {"avg-pool": 2, "concat": 1, "relation-net": 1, "transformer": 1}
+"""By pooling, counts the changes after which older weights no longer fit, or mean something else."""
 
 
 @dataclass(frozen=True)
