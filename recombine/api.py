@@ -11,6 +11,8 @@
     curi.report("out/curi.html")                  # a page for people
     rc.draw("f_pent west of z_pent", n=16).write("sheet.png")     # ConceptWorld's images
     rc.score("nearest", "curi", ["boolean"])      # any solver beside the ideal learners
+    rc.train("curi", ["boolean"], ["avg-pool"], out="runs", scale="demo", steps=500)  # the paper's networks
+    rc.table("curi", "runs")                      # beside the paper's numbers
 
 The command line only calls these.
 """
@@ -38,6 +40,10 @@ from recombine.verbs.curi import Curi
 from recombine.verbs.curi import own_split as own_split
 from recombine.verbs.curi import write_episode as write_episode
 from recombine.verbs.drawing import checked
+from recombine.verbs.learners import evaluate as evaluate
+from recombine.verbs.learners import results_page as results_page
+from recombine.verbs.learners import table as table
+from recombine.verbs.learners import train as train
 from recombine.verbs.render import render_dataset as render_dataset
 from recombine.verbs.render import wanted as wanted
 from recombine.verbs.scoring import score as score

@@ -12,7 +12,14 @@ import numpy as np
 
 from recombine.benchmarks.concept_world.training import CURRICULUM
 from recombine.metrics.seeds import over_seeds
-from recombine.report.concept_world_runs import FROM_SCRATCH, PRETRAINED, Group, Outcomes, theirs
+from recombine.report.concept_world_runs import (
+    FROM_SCRATCH,
+    PRETRAINED,
+    PRETRAINED_THERE,
+    Group,
+    Outcomes,
+    theirs,
+)
 from recombine.report.table import Column, Table
 
 Holds = Literal["holds", "holds in part", "does not hold", "not known yet"]
@@ -173,6 +180,7 @@ def agreement(outcomes: Outcomes) -> Table:
         rows.append((experiment, *(_distance(group) if group else None for group in groups)))
     columns = (Column("experiment"), *(Column(model, "right", "+.3f") for model in models))
     note = "The mean F1 over classes minus the paper's, averaged over the tests: above zero, ours does better."
+    note += PRETRAINED_THERE if FROM_SCRATCH in models else ""
     return Table("Ours minus the paper's", columns, tuple(rows), note)
 
 

@@ -70,7 +70,9 @@ def _scores(experiment: str, groups: Sequence[Group]) -> Figure:
     else:
         parts = [(label, [_score(group, tests[0], label) for group in groups]) for label in groups[0].classes]
         said = f"F1 of each class, {tests[0]}"
-    return Figure(f"{experiment}-f1", f"{said}; the paper's in brackets.", score_chart(parts, f"{experiment}: {said}"))
+    scratch = any(group.model == FROM_SCRATCH for group in groups) and experiment != "sequences"
+    caption = f"{said}; the paper's in brackets." + (" Its ResNet is pretrained, ours is not." if scratch else "")
+    return Figure(f"{experiment}-f1", caption, score_chart(parts, f"{experiment}: {said}"))
 
 
 def _score(group: Group, test: str, *classes: str) -> Score:

@@ -150,6 +150,26 @@ def test_the_order_of_the_objects_does_not_matter(
     assert torch.allclose(before, after, rtol=1e-9, atol=1e-9) == unchanged
 
 
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_two_of_a_kind_are_not_four(used: dict[str, PrototypeNetwork], pooling: str) -> None:
+    """A mean over the objects alone could not tell them apart."""
+    one = vectors(np.array([1]), 19, KEY)[:, :1]
+    two, four = (torch.from_numpy(np.repeat(one, n, axis=1)) for n in (2, 4))
+    with torch.no_grad():
+        assert not torch.allclose(used[pooling](alike(two)), used[pooling](alike(four)))
+
+
+def test_the_mean_is_over_all_places(used: dict[str, PrototypeNetwork]) -> None:
+    """As with a mask: what stands in an empty place counts as zero."""
+    count = np.array([2, 5, 3])
+    told, network = torch.from_numpy(vectors(count, 19, KEY)), used["avg-pool"]
+    there = torch.from_numpy(np.arange(told.shape[1]) < count[:, None])
+    with torch.no_grad():
+        padded = network.encoder.layers(told) * there[..., None]  # type: ignore[operator]
+        plainly = network.pooling.layers(padded.mean(dim=1))  # type: ignore[operator]
+        assert torch.allclose(network(grouped(told.numpy(), count)), plainly, rtol=1e-9, atol=1e-9)
+
+
 def test_scenes_of_one_size_need_no_groups() -> None:
     told = vectors(np.array([3, 3]), 19, KEY)
     assert torch.equal(alike(torch.from_numpy(told)).groups[0], grouped(told, np.array([3, 3])).groups[0])
