@@ -1,0 +1,107 @@
+"""Two readings of the ConceptWorld paper, beside its scores: the tables of the notes on its networks.
+
+    recombine train concept-world --concepts benchmarks/concept_world_readings.concepts \\
+        --experiment substitution_three_colours --model mlp --model cnn --model predinet --seeds 3 --out RUNS
+    python benchmarks/concept_world_readings.py RUNS
+
+Rows: the networks that were trained on `sequences` are tested on mixed rows with one square of the other colour, and
+on ours. Pairs: networks that were trained with pentominoes of three colours, and of five.
+"""
+
+import argparse
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+from recombine.benchmarks.concept_world.published import F1
+from recombine.benchmarks.concept_world.training import Eye, Job, examples, job_of, study_of
+from recombine.metrics.confusion import confusion, f1
+from recombine.report.concept_world_runs import FROM_SCRATCH, PRETRAINED, printed, theirs
+from recombine.solvers.networks.images import build
+from recombine.solvers.pictures import answer
+from recombine.solvers.run import finished, identity_of
+from recombine.solvers.train import load_best
+from recombine.store.store import Store
+
+READINGS = Path(__file__).with_suffix(".concepts")
+ROWS, ODD = "sequences", "sequences_one_odd"
+PAIRS, THREE = "substitution", "substitution_three_colours"
+ORDER = (FROM_SCRATCH, PRETRAINED, "WReN", "CNN", "PrediNet", "MLP")
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("runs", type=Path, nargs="+", help="folders of runs")
+    runs = [
+        (run, job_of(config, run), config, results)
+        for folder in options.parse_args().runs
+        for run, config, results in finished(folder, "concept-world")
+        if results is not None
+    ]
+    print(
+        "| network | seeds | test | paper | one odd square | at random |\n| :--- | ---: | :--- | ---: | ---: | ---: |"
+    )
+    rows(runs)
+    print("\n| network | pentominoes | seeds | one substitution | two substitutions |")
+    print("| :--- | :--- | ---: | ---: | ---: |")
+    pairs(runs)
+
+
+def rows(runs: list) -> None:
+    """F1 of mixed rows on both kinds of tests, the mean over seeds."""
+    odd: dict[tuple[str, str], list[float]] = defaultdict(list)
+    ours: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for run, job, config, results in runs:
+        if job.experiment == ROWS:
+            name = printed(job.model, results["pretrained"])
+            for test, matrix in tested(run, job, config).items():
+                odd[name, test].append(f1(matrix)[2])
+                ours[name, test].append(results["f1"][test][2])
+    for name, test in sorted(odd, key=lambda one: (ORDER.index(one[0]), one[1])):
+        paper, found = theirs(ROWS, test, name)[2], (np.mean(scores[name, test]) for scores in (odd, ours))
+        print(f"| {name} | {len(odd[name, test])} | {test} | {paper:.3f} | {' | '.join(f'{x:.3f}' for x in found)} |")
+
+
+def tested(run: Path, job: Job, config: dict) -> dict[str, np.ndarray]:
+    """What a network of `sequences` takes for what on the tests of the other reading."""
+    study = study_of(Job(ODD, job.model, job.seed, concepts=READINGS), Store.default())
+    classes = study.experiment(ODD).classes
+    network = build(job.model, study.library.grid.width, len(classes), job.key / "network")
+    load_best(run / "checkpoints" / "best.safetensors", network, identity_of(config))
+    found = {}
+    for test in study.experiment(ODD).tests:
+        asked = examples(study, ODD, test)
+        said = answer(network, Eye(study.library.grid.width, study.library.grid.height), asked.observed(), job.training)
+        found[test] = confusion(asked.asked, said.argmax(axis=1), len(classes))
+    return found
+
+
+def pairs(runs: list) -> None:
+    """F1 of the three kinds of pairs, the mean over seeds."""
+    found: dict[tuple[str, str], list[dict[str, list[float]]]] = defaultdict(list)
+    for _, job, _, results in runs:
+        if job.experiment in (PAIRS, THREE):
+            found[printed(job.model, results["pretrained"]), job.experiment].append(results["f1"])
+    for name in ORDER:
+        if (name, PAIRS) not in found and (name, THREE) not in found:
+            continue
+        paper = [F1[PAIRS, test][PRETRAINED if name == FROM_SCRATCH else name][2:] for test in tests()]
+        print(row(name, "paper (pretrained)" if name == FROM_SCRATCH else "paper", "10", paper))
+        for experiment, colours in ((PAIRS, "five colours"), (THREE, "green, yellow, white")):
+            seeds = found[name, experiment]
+            if seeds:
+                means = [np.mean([one[test] for one in seeds], axis=0)[2:] for test in tests()]
+                print(row(name, colours, str(len(seeds)), means))
+
+
+def tests() -> tuple[str, ...]:
+    return "one_substitution", "two_substitutions"
+
+
+def row(name: str, colours: str, seeds: str, scores: list) -> str:
+    return f"| {name} | {colours} | {seeds} | {' | '.join(', '.join(f'{x:.3f}' for x in some) for some in scores)} |"
+
+
+if __name__ == "__main__":
+    main()
