@@ -744,7 +744,7 @@ def table_(
             _notes(f"wrote {learners.results_page(benchmark, runs, out, progress=bars)}")
             return
         tables = learners.table(benchmark, runs, progress=bars)
-    _print_all(tables, as_json)
+    _print_all(tables if as_json else [learners.brief(benchmark, table) for table in tables], as_json)
 
 
 def _notes(*texts: str) -> None:

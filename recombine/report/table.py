@@ -9,7 +9,7 @@
 | Counting | 98.5 [97.9, 99.0] |
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from html import escape
 from typing import Literal
 
@@ -80,6 +80,24 @@ class Table:
         lines = [f"| {' | '.join(line)} |" for line in (names, rule, *rows)]
         parts = (f"**{self.title}**" if self.title else "", "\n".join(lines), self.note)
         return "\n\n".join(part for part in parts if part)
+
+    def without_what_all_share(self, *names: str) -> "Table":
+        """Without those of these columns that have the same cell in every row; the note tells of them.
+
+        >>> table = Table("", (Column("network"), Column("steps", "right")), (("a", 5000), ("b", 5000)))
+        >>> table.without_what_all_share("steps").note
+        'All: steps 5,000.'
+        """
+        cells = dict(zip((column.name for column in self.columns), zip(*self.texts())))
+        shared = [name for name in names if len(set(cells.get(name, ()))) == 1]
+        keep = [place for place, column in enumerate(self.columns) if column.name not in shared]
+        said = f"All: {', '.join(f'{name} {cells[name][0]}' for name in shared)}." if shared else ""
+        return replace(
+            self,
+            columns=tuple(self.columns[place] for place in keep),
+            rows=tuple(tuple(row[place] for place in keep) for row in self.rows),
+            note=" ".join(filter(None, (said, self.note))),
+        )
 
     def rich(self) -> RichTable:
         """For the terminal."""

@@ -164,6 +164,21 @@ def table(runs: str | Path = "runs", store: Store | None = None, progress: Progr
     return score_tables(_finished(runs))
 
 
+def brief(table: Table) -> Table:
+    """The means over classes alone, the paper's in brackets."""
+    names = [column.name for column in table.columns]
+    tests = [name for name in names[3:] if f"{name}, paper" in names]
+    columns = (Column("model"), Column("seeds", "right"), *(Column(test, "right") for test in tests))
+    rows = []
+    for row, texts in zip(table.rows, table.texts()):
+        cells = dict(zip(names, texts))
+        if row[names.index("concept")] == "mean":
+            both = (f"{cells[test]} ({cells[f'{test}, paper']})" for test in tests)
+            rows.append((cells["model"], cells["seeds"], *both))
+    note = f"The mean over classes, the paper's in brackets; --out and --json have every class. {table.note}"
+    return replace(table, columns=columns, rows=tuple(rows), note=note)
+
+
 def results_page(runs: str | Path, out: str | Path, store: Store | None = None, progress: Progress = silent) -> Path:
     """The finished runs of a folder as a page (.html), or as Markdown with figures (.md)."""
     found = _finished(runs)

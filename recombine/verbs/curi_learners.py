@@ -178,6 +178,11 @@ def table(runs: str | Path = "runs", store: Store | None = None, progress: Progr
     return tables(groups, oracles(groups, store or Store.default(), progress))
 
 
+def brief(table: Table) -> Table:
+    """What does not differ goes into the note."""
+    return table.without_what_all_share("steps", "seeds")
+
+
 def results_page(runs: str | Path, out: str | Path, store: Store | None = None, progress: Progress = silent) -> Path:
     """The results page of the finished runs of a folder, as Markdown with figures beside it."""
     groups, file = read_groups(Path(runs)), free_file(out, (".md",))

@@ -43,6 +43,12 @@ def table(benchmark: str, runs: str | Path = "runs", **options: Any) -> list[Tab
     return _verb(benchmark, "table", options)(runs, **options)
 
 
+def brief(benchmark: str, table: Table) -> Table:
+    """A table of `table` as wide as a terminal."""
+    short: Table = LEARNING[benchmark].brief(table)
+    return short
+
+
 def results_page(benchmark: str, runs: str | Path, out: str | Path, **options: Any) -> Path:
     """The finished runs of a folder as a page with figures."""
     return _verb(benchmark, "results_page", options)(runs, out, **options)

@@ -1,5 +1,6 @@
 """The verbs of networks: several runs at once, tested again, in one table beside the paper."""
 
+import json
 from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
@@ -46,6 +47,16 @@ def test_the_table_has_the_paper_beside_ours(runs: Path) -> None:
     rows = table.json()
     assert {row["model"] for row in rows} == {"MLP (scale demo, epochs 1)"} and {row["seeds"] for row in rows} == {2}
     assert [row["length_3, paper"] for row in rows[:3]] == [0.818, 0.805, 0.119]
+
+
+def test_the_terminal_shows_the_means_and_json_everything(runs: Path, invoke: Run) -> None:
+    (table,) = learners.table("concept-world", runs)
+    short = learners.brief("concept-world", table)
+    assert [column.name for column in short.columns] == ["model", "seeds", "length_3", "length_5", "length_7"]
+    (row,) = short.texts()
+    assert row[:2] == ["MLP (scale demo, epochs 1)", "2"] and row[2].endswith("(0.581)")
+    assert len(json.loads(invoke("table", "concept-world", runs, "--json").out)[0]) == 4
+    assert "0.581" in invoke("table", "concept-world", runs).out
 
 
 def test_the_table_is_a_page(runs: Path, tmp_path: Path, invoke: Run) -> None:
