@@ -20,7 +20,7 @@ from recombine.metrics.confusion import confusion, f1
 from recombine.report.concept_world_runs import FROM_SCRATCH, PRETRAINED, printed, theirs
 from recombine.solvers.networks.images import build
 from recombine.solvers.pictures import answer
-from recombine.solvers.run import finished, identity_of
+from recombine.solvers.records import identity_of, runs_of
 from recombine.solvers.train import load_best
 from recombine.store.store import Store
 
@@ -36,7 +36,7 @@ def main() -> None:
     runs = [
         (run, job_of(config, run), config, results)
         for folder in options.parse_args().runs
-        for run, config, results in finished(folder, "concept-world")
+        for run, config, results in runs_of(folder, "concept-world")
         if results is not None
     ]
     print(

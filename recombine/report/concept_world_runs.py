@@ -22,6 +22,7 @@ from recombine.metrics.intervals import Interval
 from recombine.metrics.seeds import over_seeds
 from recombine.report.table import Cell, Column, Table
 from recombine.report.times import time_of
+from recombine.solvers.records import as_written, runs_of
 
 TABLES = {
     "sequences": "Table 4",
@@ -145,10 +146,9 @@ class Outcomes:
 
 def read_outcomes(folder: Path) -> Outcomes:
     """The runs of a folder; there are no groups where none is finished."""
-    from recombine.solvers.run import as_written, finished
 
     found, others = [], []
-    for run, config, results in finished(folder, "concept-world"):
+    for run, config, results in runs_of(folder, "concept-world"):
         if results is None:
             others.append(run.name)
             continue

@@ -18,6 +18,7 @@ from recombine.report.curves import Curve
 from recombine.report.table import Cell, Column, Table
 from recombine.report.times import time_of
 from recombine.solvers.kinds import MODALITIES, PICTURE, POOLINGS
+from recombine.solvers.records import as_written, read_metrics
 from recombine.store.errors import UserError
 
 METRICS = ("mAP", "accuracy")
@@ -101,7 +102,6 @@ class Group:
 
 def read_groups(folder: Path) -> list[Group]:
     """The finished runs of a folder."""
-    from recombine.solvers.run import as_written
 
     found = []
     for run, config, results in training.results(folder):
@@ -120,7 +120,6 @@ def grouped_runs(found: Sequence[Outcome]) -> list[Group]:
 
 
 def _curve(folder: Path) -> tuple[tuple[int, float], ...]:
-    from recombine.solvers.run import read_metrics
 
     return tuple((row.step, row.value) for row in read_metrics(folder) if row.name == "validation/mAP")
 

@@ -94,19 +94,19 @@ class Standing:
 
     def after(self, validation: Mapping[str, float], step: int, training: Training) -> "Standing":
         """How it stands after one more validation."""
-        value, new = validation[training.judge], self._rated(validation["loss"], step, training)
+        value, new = validation[training.judge], self._rated(validation, step, training)
         if _better(value, self.best, training, 0.0):
             new = replace(new, best=value, best_step=step)
         if _better(value, self.mark, training, training.least):
             return replace(new, mark=value, waited=0)
         return replace(new, waited=self.waited + 1)
 
-    def _rated(self, loss: float, step: int, training: Training) -> "Standing":
+    def _rated(self, validation: Mapping[str, float], step: int, training: Training) -> "Standing":
         """Whether the rate has to be lower from now on."""
         if training.slower_by == 1.0:
             return self
-        if self.low is None or loss < self.low * (1 - training.slower_least):
-            return replace(self, low=loss, since=step)
+        if self.low is None or validation["loss"] < self.low * (1 - training.slower_least):
+            return replace(self, low=validation["loss"], since=step)
         if step - self.since < training.slower_after:
             return self
         return replace(self, since=step, lowered=self.lowered + 1)

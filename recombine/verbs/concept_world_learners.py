@@ -13,6 +13,7 @@ from recombine.report.concept_world_networks import html_page, markdown_page
 from recombine.report.concept_world_runs import Outcomes, printed, read_outcomes, score_tables
 from recombine.report.table import Column, Table
 from recombine.report.times import time_of
+from recombine.solvers.records import read_config, read_results
 from recombine.solvers.training import Training
 from recombine.store.engine import Engine, Progress, engine, silent
 from recombine.store.errors import UserError
@@ -78,7 +79,6 @@ def train(
         study.folder(name)  # once, before several processes would each make it
     with engine(workers, progress) as running:
         folders = _all(running, [_Task(job, store.home, Path(out)) for job in jobs])
-    from recombine.solvers.run import read_results
 
     return _runs_table([(folder.name, read_results(folder) or {}) for folder in folders])
 
@@ -104,7 +104,6 @@ def _weights(weights: str | Path | None, model: str) -> Path | None:
 
 def evaluate(run: str | Path, store: Store | None = None, progress: Progress = silent) -> list[Table]:
     """Test a run again with its best weights: F1 of every class on every test, and the confusion matrices."""
-    from recombine.solvers.run import read_config
 
     folder = Path(run)
     config = read_config(folder)

@@ -16,6 +16,7 @@ from recombine.report.curi_runs import Group, Oracles, read_groups, world_of
 from recombine.report.table import Column, Table
 from recombine.report.times import time_of
 from recombine.solvers.kinds import PICTURE, POOLINGS
+from recombine.solvers.records import read_config, read_results
 from recombine.solvers.training import Training
 from recombine.store.engine import Progress, engine, silent
 from recombine.store.errors import UserError
@@ -80,7 +81,6 @@ def train(
             for part in (*training.LEARNT, "test"):
                 study.episodes_folder(split, part, negatives)
         folders = running.map(_train_one, [_Task(one, store.home, Path(out), episodes) for one in jobs], "runs")
-    from recombine.solvers.run import read_results
 
     return _runs_table([(folder.name, read_results(folder) or {}) for folder in folders])
 
@@ -141,7 +141,6 @@ def evaluate(
     run: str | Path, episodes: int | None = None, store: Store | None = None, progress: Progress = silent
 ) -> list[Table]:
     """Test a run again with its best weights, on so many test episodes, by default as many as before."""
-    from recombine.solvers.run import read_config, read_results
 
     folder = Path(run)
     before = (read_results(folder) or {}).get("episodes", training.TESTED)

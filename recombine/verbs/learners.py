@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from recombine.report.table import Table
+from recombine.solvers.records import read_config
 from recombine.solvers.training import need_torch
 from recombine.store.errors import UserError
 from recombine.verbs import concept_world_learners, curi_learners
@@ -32,7 +33,6 @@ def _device(wanted: str) -> str:
 def evaluate(run: str | Path, **options: Any) -> list[Table]:
     """Test a run again with its best weights."""
     need_torch()
-    from recombine.solvers.run import read_config
 
     benchmark = str(read_config(Path(run)).get("benchmark"))
     return _verb(benchmark, "evaluate", options)(run, **options)

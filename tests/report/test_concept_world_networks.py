@@ -13,8 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombine[models]'")
-
 from recombine.benchmarks.concept_world.published import F1, FURTHER, MODELS
 from recombine.benchmarks.concept_world.training import MODELS as SETTINGS
 from recombine.metrics.confusion import f1
@@ -35,7 +33,7 @@ from recombine.report.concept_world_runs import (
     theirs,
 )
 from recombine.report.score_charts import Confusion, Score, confusion_chart, score_chart
-from recombine.solvers.run import FORMAT
+from recombine.solvers.records import FORMAT
 from recombine.store.errors import UserError
 
 CLASSES = {

@@ -21,7 +21,8 @@ from recombine.solvers import prototypes
 from recombine.solvers.networks.prototype import Plan, PrototypeNetwork
 from recombine.solvers.networks.prototype import build as build_network
 from recombine.solvers.prototypes import EpisodeLesson, PrototypeSolver, as_episodes, embed, on_episodes, read
-from recombine.solvers.run import Run, read_metrics
+from recombine.solvers.records import read_metrics
+from recombine.solvers.run import Run
 from recombine.solvers.sights import Modality
 from recombine.solvers.train import Moment, Watch, unwatched
 from recombine.solvers.training import Training

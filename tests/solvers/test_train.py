@@ -25,7 +25,7 @@ from recombine.solvers import checkpoint
 from recombine.solvers import train as loop
 from recombine.solvers.course import Stage
 from recombine.solvers.events import read_scalars
-from recombine.solvers.run import read_metrics
+from recombine.solvers.records import read_metrics
 from recombine.solvers.train import Moment, load_best, train
 from recombine.solvers.training import Standing, Training
 from recombine.store.errors import UserError

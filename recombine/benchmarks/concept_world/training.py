@@ -19,6 +19,7 @@ from recombine.benchmarks.concept_world.reader import load_library, read_file
 from recombine.benchmarks.concept_world.study import ConceptWorldStudy
 from recombine.metrics.confusion import confusion, f1
 from recombine.render.grid import grid_images, scenes
+from recombine.solvers.records import as_written, identity_of, last_measured, read_config, read_results, write_results
 from recombine.solvers.training import LENGTH, Training, need_torch
 from recombine.store.engine import Progress, silent
 from recombine.store.errors import UserError
@@ -178,7 +179,7 @@ def learn(job: Job, study: ConceptWorldStudy, out: Path, watch: Any = None) -> P
     need_torch()
     from recombine.solvers.networks.images import build
     from recombine.solvers.pictures import PictureSolver
-    from recombine.solvers.run import Run, write_results
+    from recombine.solvers.run import Run
     from recombine.solvers.train import unwatched
 
     check(job, study)
@@ -200,7 +201,6 @@ def learn(job: Job, study: ConceptWorldStudy, out: Path, watch: Any = None) -> P
 
 def _tested(folder: Path) -> bool:
     """Whether the results are those of the end of the training."""
-    from recombine.solvers.run import as_written, last_measured, read_results
 
     found = read_results(folder)
     with as_written(folder):
@@ -223,7 +223,6 @@ def evaluate(folder: Path, study: ConceptWorldStudy) -> dict[str, Any]:
     need_torch()
     from recombine.solvers.networks.images import build, parameters
     from recombine.solvers.pictures import answer
-    from recombine.solvers.run import identity_of, last_measured, read_config
     from recombine.solvers.train import devices, load_best
 
     config = read_config(folder)
@@ -256,7 +255,6 @@ def evaluate(folder: Path, study: ConceptWorldStudy) -> dict[str, Any]:
 
 def job_of(config: Mapping[str, Any], folder: Path) -> Job:
     """The job that a run's config tells of."""
-    from recombine.solvers.run import as_written
 
     if config.get("benchmark") != "concept-world":
         raise UserError(f"{folder} is a run of {config.get('benchmark')}, not of concept-world")

@@ -18,6 +18,15 @@ from recombine.benchmarks.curi.study import Part, Study
 from recombine.benchmarks.curi.words import Words, judge
 from recombine.semantics.bits import unpack_bits
 from recombine.solvers.kinds import MODALITIES, PICTURE, POOLINGS
+from recombine.solvers.records import (
+    as_written,
+    identity_of,
+    last_measured,
+    read_config,
+    read_results,
+    runs_of,
+    write_results,
+)
 from recombine.solvers.training import LENGTH, Training, need_torch
 from recombine.store.errors import UserError
 from recombine.store.key import Key
@@ -128,7 +137,7 @@ def learn(job: Job, study: Study, out: Path, watch: Any = None, episodes: int = 
     """Do a job, or go on with it: the folder of its run, with its results on so many test episodes."""
     need_torch()
     from recombine.solvers.prototypes import EpisodeLesson, PrototypeSolver
-    from recombine.solvers.run import Run, write_results
+    from recombine.solvers.run import Run
     from recombine.solvers.train import unwatched
 
     check(job, study)
@@ -170,7 +179,6 @@ def _words(study: Study) -> Words:
 
 def _tested(folder: Path, episodes: int) -> bool:
     """Whether the results are those of the end of the training."""
-    from recombine.solvers.run import as_written, last_measured, read_results
 
     found = read_results(folder)
     with as_written(folder):
@@ -219,7 +227,6 @@ def evaluate(folder: Path, study: Study, episodes: int = TESTED) -> dict[str, An
     need_torch()
     from recombine.solvers.networks.images import parameters
     from recombine.solvers.prototypes import PrototypeSolver
-    from recombine.solvers.run import identity_of, last_measured, read_config
     from recombine.solvers.sitting import sit
     from recombine.solvers.train import devices, load_best
 
@@ -277,7 +284,6 @@ def written(job: Job, study: Study, network: Any, episodes: int) -> dict[str, An
 
 def job_of(config: Mapping[str, Any], folder: Path) -> Job:
     """The job that a run's config tells of."""
-    from recombine.solvers.run import as_written
 
     if config.get("benchmark") != "curi":
         raise UserError(f"{folder} is a run of {config.get('benchmark')}, not of curi")
@@ -303,6 +309,5 @@ def job_of(config: Mapping[str, Any], folder: Path) -> Job:
 
 def results(out: Path) -> Iterator[tuple[Path, dict[str, Any], dict[str, Any]]]:
     """The finished runs of a folder: config and results."""
-    from recombine.solvers.run import finished
 
-    return ((folder, config, found) for folder, config, found in finished(out, "curi") if found is not None)
+    return ((folder, config, found) for folder, config, found in runs_of(out, "curi") if found is not None)

@@ -20,7 +20,7 @@ from recombine.benchmarks.curi.study import Study
 from recombine.benchmarks.curi.training import PAPER, SETTINGS, Job, Validation, evaluate, learn, results
 from recombine.solvers.networks.prototype import Plan, build
 from recombine.solvers.prototypes import EpisodeLesson, PrototypeSolver
-from recombine.solvers.run import read_metrics
+from recombine.solvers.records import read_metrics
 from recombine.solvers.sights import Modality
 from recombine.solvers.sitting import answered
 from recombine.store.errors import UserError

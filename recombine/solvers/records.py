@@ -1,0 +1,120 @@
+"""What a run has written, read back: what was trained, what was measured, what came out. Nothing here needs PyTorch."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from recombine.store.errors import UserError
+from recombine.store.store import write_atomically
+
+FORMAT = 2
+RESULTS = "results.json"
+SCHEMA = pa.schema(
+    [
+        ("step", pa.int64()),
+        ("epoch", pa.int64()),
+        ("seconds", pa.float64()),
+        ("cpu_seconds", pa.float64()),
+        ("name", pa.string()),
+        ("value", pa.float64()),
+    ]
+)
+
+
+class Measured(NamedTuple):
+    """One value of a training."""
+
+    step: int
+    epoch: int
+    seconds: float
+    cpu_seconds: float
+    name: str
+    value: float
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """What was trained in a folder."""
+    file = folder / "config.json"
+    if not file.exists():
+        inside = next(folder.glob("*/config.json"), None)
+        hint = f"; give one of its folders, such as {inside.parent}" if inside else "; train makes such folders"
+        raise UserError(f"{folder} is not the folder of a run: it has no config.json{hint}")
+    found = _read_whole(file)
+    if found.get("format") != FORMAT:
+        raise UserError(f"{folder} was written by another version of recombine; train again in another folder")
+    return found
+
+
+def read_results(folder: Path) -> dict[str, Any] | None:
+    """What a run scored; nothing where its training was not brought to an end."""
+    file = folder / RESULTS
+    return _read_whole(file) if file.exists() else None
+
+
+def write_results(folder: Path, results: Mapping[str, Any]) -> None:
+    """Keep what a run scored, with the length of its training, which may be extended later."""
+    length = {"length": read_config(folder)["length"]}
+    text = json.dumps({**results, **length}, indent=1) + "\n"
+    write_atomically(folder / RESULTS, lambda draft: draft.write_text(text))
+
+
+def runs_of(out: Path, benchmark: str) -> Iterator[tuple[Path, dict[str, Any], dict[str, Any] | None]]:
+    """The runs of a benchmark in a folder: config and results, as long as the training was when it was tested."""
+    for file in sorted(out.glob("*/config.json")):
+        if _read_whole(file).get("benchmark") == benchmark:
+            config, results = read_config(file.parent), read_results(file.parent)
+            with as_written(file.parent):
+                yield file.parent, config if results is None else {**config, "length": results["length"]}, results
+
+
+def _read_whole(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_text())
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise UserError(f"{file} cannot be read; remove the folder of this run, and train it again")
+    return found
+
+
+@contextmanager
+def as_written(folder: Path) -> Iterator[None]:
+    """Say which folder is to blame where a config or results are not as we write them."""
+    try:
+        yield
+    except UserError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        what = f"{type(error).__name__}: {error}"
+        raise UserError(
+            f"{folder} is no run that can be read ({what}); remove it, or train again in another folder"
+        ) from error
+
+
+def identity_of(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of a config that every checkpoint of the run carries."""
+    return {name: value for name, value in config.items() if name != "length"}
+
+
+def read_metrics(folder: Path) -> list[Measured]:
+    """What was measured in a run, as far as it was written."""
+    file = folder / "metrics.parquet"
+    if not file.exists():
+        return []
+    try:
+        return [Measured(**row) for row in pq.read_table(file, schema=SCHEMA).to_pylist()]
+    except pa.ArrowException as error:
+        raise UserError(f"{file} cannot be read; remove the folder of this run, and train it again") from error
+
+
+def last_measured(folder: Path) -> Measured:
+    """The last value of a run."""
+    found = read_metrics(folder)
+    if not found:
+        raise UserError(f"{folder} has no metrics.parquet; train a little longer, or if it was lost, again elsewhere")
+    return found[-1]
