@@ -77,7 +77,7 @@ def test_a_run_is_trained_tested_and_found_again(study: ConceptWorldStudy, tmp_p
     for test, matrix in found["confusion"].items():
         asked = np.bincount(examples(study, "sequences", test).target)
         assert np.array_equal(np.sum(matrix, axis=1), asked) and f1(np.array(matrix)).tolist() == found["f1"][test]
-    assert evaluate(folder, study) == found
+    assert evaluate(folder, study) | {"length": read_config(folder)["length"]} == found
     (folder / "results.json").unlink()
     assert json.loads((learn(job, study, tmp_path) / "results.json").read_text()) == found
 
@@ -134,7 +134,7 @@ def test_experiments_of_ones_own_are_trained_and_tested_again_without_their_file
     file.unlink()
     again = job_of(read_config(folder), folder)
     assert again == replace(job, concepts=folder / "own.concepts")
-    assert evaluate(folder, study_of(again, Store(own_home))) == found
+    assert evaluate(folder, study_of(again, Store(own_home))).items() <= found.items()
 
 
 def test_the_other_readings_of_the_paper_can_be_drawn(own_home: Path) -> None:

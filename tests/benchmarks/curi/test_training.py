@@ -17,10 +17,10 @@ from recombine.api import Curi
 from recombine.benchmarks.curi import training as of_training
 from recombine.benchmarks.curi.exam import ANSWERS, mark, piece
 from recombine.benchmarks.curi.study import Study
-from recombine.benchmarks.curi.training import PAPER, SETTINGS, Job, Validation, evaluate, learn, results
+from recombine.benchmarks.curi.training import PAPER, SETTINGS, Job, Validation, evaluate, job_of, learn, results
 from recombine.solvers.networks.prototype import Plan, build
 from recombine.solvers.prototypes import EpisodeLesson, PrototypeSolver
-from recombine.solvers.records import read_metrics
+from recombine.solvers.records import read_config, read_metrics
 from recombine.solvers.sights import Modality
 from recombine.solvers.sitting import answered
 from recombine.store.errors import UserError
@@ -74,8 +74,10 @@ def test_a_run_is_trained_tested_and_found_again(
     assert (found["steps"], found["episodes"]) == (4, 60) and found["best_step"] in (2, 4)
     assert all(0 <= score["low"] <= score["value"] <= score["high"] <= 1 for score in found["scores"].values())
     assert list(found["scores"]) == ["mAP", "accuracy"]
-    assert [(job.name, job.training, result) for job, result in results(tmp_path)] == [(job.name, BRIEFLY, found)]
-    assert json.loads(json.dumps(evaluate(folder, study))) == found == told(folder)
+    ((run, config, result),) = results(tmp_path)
+    assert (run, job_of(config, run), result) == (folder, job, found)
+    length = {"length": read_config(folder)["length"]}
+    assert json.loads(json.dumps(evaluate(folder, study))) | length == found == told(folder)
     measured = {row.name: row.value for row in read_metrics(folder) if row.step == found["best_step"]}
     assert measured["validation/mAP"] == found["validation"]
 
@@ -211,8 +213,8 @@ def test_a_rate_far_too_high_is_told(study: Study, tmp_path: Path) -> None:
         (replace(JOB, modality="smell"), "there is no modality 'smell'; choose one of schema"),
         (replace(JOB, negatives="soft"), "there is no kind of negatives 'soft'; choose one of hard, easy"),  # type: ignore[arg-type]
         (replace(JOB, split="moon"), "CURI has no split 'moon'; choose one of"),
-        (replace(JOB, alpha=-1.0), "alpha must be a number of at least 0, not -1"),
-        (replace(JOB, alpha=float("nan")), "alpha must be a number of at least 0, not nan"),
+        (replace(JOB, alpha=-1.0), "alpha must be a number of at least 0, such as 1, not -1"),
+        (replace(JOB, alpha=float("nan")), "alpha must be a number of at least 0, such as 1, not nan"),
     ],
 )
 def test_a_job_that_cannot_be_done_is_refused(study: Study, tmp_path: Path, job: Job, said: str) -> None:
