@@ -22,6 +22,28 @@ def over_seeds(values: np.ndarray, low: float = 0.0, high: float = 1.0) -> Inter
     n, mean = len(values), float(np.mean(values))
     if n == 1:
         return Interval(mean, low, high)
-    t = _STUDENT[n - 2] if n - 2 < len(_STUDENT) else _NORMAL
-    half = t * float(np.std(values, ddof=1)) / n**0.5
+    half = _student(n - 1) * float(np.std(values, ddof=1)) / n**0.5
     return Interval(mean, max(low, mean - half), min(high, mean + half))
+
+
+def difference(one: np.ndarray, other: np.ndarray, low: float = -1.0, high: float = 1.0) -> Interval:
+    """The mean of one minus that of other, over seeds that have nothing to do with each other, with Welch's interval.
+
+    Its degrees of freedom are rounded down.
+
+    >>> difference(np.array([0.5, 0.6, 0.7]), np.array([0.1, 0.2])).text("+.3f")
+    '+0.450 [+0.121, +0.779]'
+    """
+    apart = float(np.mean(one) - np.mean(other))
+    if min(len(one), len(other)) == 1:
+        return Interval(apart, low, high)
+    errors = [float(np.var(values, ddof=1)) / len(values) for values in (one, other)]
+    if sum(errors) == 0:
+        return Interval(apart, apart, apart)
+    freedom = sum(errors) ** 2 / sum(error**2 / (len(values) - 1) for error, values in zip(errors, (one, other)))
+    half = _student(int(freedom + 1e-9)) * sum(errors) ** 0.5
+    return Interval(apart, max(low, apart - half), min(high, apart + half))
+
+
+def _student(freedom: int) -> float:
+    return _STUDENT[freedom - 1] if freedom <= len(_STUDENT) else _NORMAL

@@ -1,17 +1,19 @@
 """What the ConceptWorld paper found, and whether our runs say the same.
 
-A verdict is computed from the scores and names the numbers it rests on. Where a finding says that networks *fail*, the
-bound is the F1 of a guess: with k classes of equal size, whoever guesses has an F1 of 1 / k.
+A verdict is computed from the scores and names the numbers it rests on. Each of its cases has a *margin*, which is
+above zero where the finding holds; the case is *decided* if the interval over seeds leaves zero out, which one seed
+never does. Where a finding says that networks *fail*, the bound is the F1 of a guess: with k classes of equal size,
+whoever guesses has an F1 of 1 / k.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from recombine.benchmarks.concept_world.training import CURRICULUM
-from recombine.metrics.seeds import over_seeds
+from recombine.metrics.intervals import Interval
+from recombine.metrics.seeds import difference, over_seeds
 from recombine.report.concept_world_runs import (
     FROM_SCRATCH,
     PRETRAINED,
@@ -22,7 +24,6 @@ from recombine.report.concept_world_runs import (
 )
 from recombine.report.table import Column, Table
 
-Holds = Literal["holds", "holds in part", "does not hold", "not known yet"]
 SOLVED = 0.9
 """The F1 from which a class counts as solved."""
 PAIRS = ("type_1_pair", "type_2_pair", "mixed_pair")
@@ -34,7 +35,7 @@ class Verdict:
     """A finding of the paper, whether it holds here, and the numbers that say so."""
 
     finding: str
-    holds: Holds
+    holds: str
     because: str
 
 
@@ -42,22 +43,35 @@ class Verdict:
 class Case:
     """One instance of a finding, such as one network, with its numbers."""
 
-    holds: bool
     says: str
+    margin: Interval
+
+    @property
+    def holds(self) -> bool:
+        return self.margin.value > 0
+
+    @property
+    def decided(self) -> bool:
+        """Whether it is beyond the scatter over seeds."""
+        return self.margin.low > 0 or self.margin.high < 0
 
 
 def judged(finding: str, cases: Sequence[Case], unknown: str) -> Verdict:
-    """A finding holds if all its cases do, and in part if some do."""
+    """By the means, a finding holds if all its cases do, and in part if some do; it says how many are decided."""
     if not cases:
         return Verdict(finding, "not known yet", f"There are no finished runs of {unknown}.")
-    agree = [case.says for case in cases if case.holds]
-    differ = [case.says for case in cases if not case.holds]
-    holds: Holds = "holds" if not differ else "holds in part" if agree else "does not hold"
-    parts = [
-        f"As the paper says: {'; '.join(agree)}." if agree else "",
-        f"Not so: {'; '.join(differ)}." if differ else "",
-    ]
-    return Verdict(finding, holds, " ".join(filter(None, parts)))
+    agree, differ = ([case for case in cases if case.holds is way] for way in (True, False))
+    holds = "holds" if not differ else "holds in part" if agree else "does not hold"
+    decided = sum(case.decided for case in cases)
+    if decided < len(cases):
+        holds += f" by the means, decided in {decided} of {len(cases)} cases"
+    return Verdict(finding, holds, " ".join(_listed("As the paper says", agree) + _listed("Not so", differ)))
+
+
+def _listed(name: str, cases: Sequence[Case]) -> list[str]:
+    """One sentence for the cases that are decided and one for the others."""
+    sure, unsure = ("; ".join(case.says for case in cases if case.decided is way) for way in (True, False))
+    return ([f"{name}: {sure}."] if sure else []) + ([f"{name}, not decided: {unsure}."] if unsure else [])
 
 
 def verdicts(outcomes: Outcomes) -> list[Verdict]:
@@ -79,8 +93,9 @@ def productivity(outcomes: Outcomes) -> Verdict:
 
 def _falls(group: Group, first: str, last: str) -> Case:
     short, long = group.of(first), group.of(last)
-    numbers = f"{group.experiment}, {group.model} {_value(short)} at {first}, {_value(long)} at {last}"
-    return Case(bool(long.mean() < short.mean()), numbers + _change(long - short))
+    numbers = f"{group.experiment}, {group.model} {short.mean():.3f} at {first}, {long.mean():.3f} at {last}"
+    change = f" ({over_seeds(long - short, -1, 1).text('+.3f')})" if len(long) > 1 else ""
+    return Case(numbers + change, over_seeds(short - long, -1, 1))
 
 
 def mixed_rows(outcomes: Outcomes) -> Verdict:
@@ -91,7 +106,7 @@ def mixed_rows(outcomes: Outcomes) -> Verdict:
 
 def _below_guessing(group: Group, test: str, label: str) -> Case:
     score, guess = group.of(test, label), 1 / len(group.classes)
-    return Case(bool(score.mean() < guess), f"{test} {_value(score)}, a guess {guess:.3f}")
+    return Case(f"{test} {_value(score)}, a guess {guess:.3f}", over_seeds(guess - score, -1, 1))
 
 
 def patterned_squares(outcomes: Outcomes) -> Verdict:
@@ -102,7 +117,8 @@ def patterned_squares(outcomes: Outcomes) -> Verdict:
 def _unsolved(group: Group) -> Case:
     scores = {name: group.of("squares_4x4", name) for name in ("stripes", "checkerboard")}
     numbers = ", ".join(f"{name} {_value(values)}" for name, values in scores.items())
-    return Case(min(float(values.mean()) for values in scores.values()) < SOLVED, f"{group.model} {numbers}")
+    worse = np.minimum(*scores.values())
+    return Case(f"{group.model} {numbers}", over_seeds(SOLVED - worse, -1, 1))
 
 
 def two_substitutions(outcomes: Outcomes) -> Verdict:
@@ -113,8 +129,8 @@ def two_substitutions(outcomes: Outcomes) -> Verdict:
 
 def _collapses(group: Group) -> Case:
     one, two = (group.of(test, *PAIRS) for test in SUBSTITUTION)
-    lower = two.mean() < min(one.mean(), 1 / len(group.classes))
-    return Case(bool(lower), f"{group.model} {_value(one)} with one, {_value(two)} with two")
+    numbers = f"{group.model} {_value(one)} with one, {_value(two)} with two"
+    return Case(numbers, over_seeds(np.minimum(one, 1 / len(group.classes)) - two, -1, 1))
 
 
 def curriculum(outcomes: Outcomes) -> Verdict:
@@ -130,10 +146,13 @@ def curriculum(outcomes: Outcomes) -> Verdict:
 
 
 def _curriculum_case(plain: Group, staged: Group) -> Case:
-    ours = float(np.mean([staged.of(test).mean() - plain.of(test).mean() for test in SUBSTITUTION]))
-    paper = curriculum_effect(plain.model)
+    with_it, without = (_over(group, SUBSTITUTION) for group in (staged, plain))
+    ours, paper = difference(with_it, without), curriculum_effect(plain.model)
     name = f"{plain.model} (the paper's is pretrained)" if plain.model == FROM_SCRATCH else plain.model
-    return Case((ours > 0) == (paper > 0), f"{name} {ours:+.3f}, paper {paper:+.3f}")
+    one_seed = min(len(with_it), len(without)) == 1
+    numbers = f"{ours.value:+.3f}" if one_seed else ours.text("+.3f")
+    margin = ours if paper > 0 else difference(without, with_it)
+    return Case(f"{name} {numbers}, paper {paper:+.3f}", margin)
 
 
 def curriculum_effect(model: str) -> float:
@@ -150,11 +169,80 @@ def curriculum_effect(model: str) -> float:
     return float(np.mean(effects))
 
 
+@dataclass(frozen=True)
+class Ahead:
+    """A finding that some networks do better than others, by the mean F1 over some tests and classes."""
+
+    finding: str
+    experiment: str
+    tests: tuple[str, ...]
+    classes: tuple[str, ...]
+    better: tuple[str, ...]
+    worse: tuple[str, ...]
+
+    def __call__(self, outcomes: Outcomes) -> Verdict:
+        groups = outcomes.on(self.experiment)
+        cases = [
+            self._case(one, other)
+            for one in groups
+            for other in groups
+            if _kind(one) in self.better and _kind(other) in self.worse
+        ]
+        return judged(self.finding, cases, self.experiment)
+
+    def _case(self, one: Group, other: Group) -> Case:
+        high, low = (_over(group, self.tests, *self.classes) for group in (one, other))
+        numbers = f"{one.model} {high.mean():.3f}, {other.model} {low.mean():.3f}"
+        apart = difference(high, low)
+        known = min(len(high), len(low)) > 1
+        return Case(numbers + (f" ({apart.text('+.3f')})" if known else ""), apart)
+
+
 FINDINGS: tuple[Callable[[Outcomes], Verdict], ...] = (
     productivity,
+    Ahead(
+        "The ResNet does best on sequences (5.1.1)",
+        "sequences",
+        ("length_3", "length_5", "length_7"),
+        (),
+        (PRETRAINED,),
+        ("WReN", "CNN", "PrediNet", "MLP"),
+    ),
     mixed_rows,
+    Ahead(
+        "PrediNet alone unlearns Box-World's single square: all others know it better (5.1.2)",
+        "boxworld",
+        ("length_3", "length_5"),
+        ("2x2_square",),
+        (PRETRAINED, "WReN", "CNN", "MLP"),
+        ("PrediNet",),
+    ),
+    Ahead(
+        "WReN does best on Box-World's paths of length 3 (5.1.2)",
+        "boxworld",
+        ("length_3",),
+        (),
+        ("WReN",),
+        (PRETRAINED, "CNN", "PrediNet", "MLP"),
+    ),
     patterned_squares,
+    Ahead(
+        "ResNet, CNN and MLP know plain 4x4 squares, the others less so (5.2.1)",
+        "patterns",
+        ("squares_4x4",),
+        ("blue", "red"),
+        (PRETRAINED, "CNN", "MLP"),
+        ("WReN", "PrediNet"),
+    ),
     two_substitutions,
+    Ahead(
+        "WReN and PrediNet do better than the others on substituted pairs (5.2.2)",
+        "substitution",
+        SUBSTITUTION,
+        PAIRS,
+        ("WReN", "PrediNet"),
+        (PRETRAINED, "CNN", "MLP"),
+    ),
     curriculum,
 )
 
@@ -162,13 +250,19 @@ FINDINGS: tuple[Callable[[Outcomes], Verdict], ...] = (
 # --- numbers
 
 
+def _kind(group: Group) -> str:
+    """A network's name, however it began."""
+    return PRETRAINED if group.model == FROM_SCRATCH else group.model
+
+
+def _over(group: Group, tests: Sequence[str], *classes: str) -> np.ndarray:
+    """The mean F1 over tests and classes in every run, float[seeds]."""
+    return np.asarray(np.mean([group.of(test, *classes) for test in tests], axis=0))
+
+
 def _value(values: np.ndarray) -> str:
-    return f"{values.mean():.3f}"
-
-
-def _change(values: np.ndarray) -> str:
-    """A difference over seeds with its interval, if there are several."""
-    return f" ({over_seeds(values, -1.0, 1.0).text('+.3f')})" if len(values) > 1 else ""
+    """The mean over seeds with its interval, if there are several."""
+    return over_seeds(values).text(".3f") if len(values) > 1 else f"{values.mean():.3f}"
 
 
 def agreement(outcomes: Outcomes) -> Table:

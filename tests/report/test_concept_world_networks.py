@@ -84,9 +84,11 @@ def put(
     (folder / name / "results.json").write_text(json.dumps(results))
 
 
-def outcomes(folder: Path, *runs: tuple[str, str, Scores]) -> Outcomes:
+def outcomes(folder: Path, *runs: tuple[str, str, Scores], seeds: int = 2) -> Outcomes:
+    """Runs whose seeds all score the same."""
     for experiment, model, scores in runs:
-        put(folder, experiment, model, scores)
+        for seed in range(seeds):
+            put(folder, experiment, model, scores, seed)
     return read_outcomes(folder)
 
 
@@ -204,7 +206,7 @@ def test_a_run_is_as_long_as_it_was_when_it_was_tested(tmp_path: Path) -> None:
 
 
 def test_the_papers_findings_hold_for_the_papers_scores(tmp_path: Path) -> None:
-    assert [one.holds for one in findings.verdicts(published_runs(tmp_path))] == ["holds"] * 5
+    assert [one.holds for one in findings.verdicts(published_runs(tmp_path))] == ["holds"] * 10
 
 
 def test_productivity_needs_every_network_to_fall(tmp_path: Path) -> None:
@@ -215,7 +217,7 @@ def test_productivity_needs_every_network_to_fall(tmp_path: Path) -> None:
         outcomes(tmp_path / "b", ("sequences", "cnn", falling), ("sequences", "mlp", rising))
     )
     assert verdict.holds == "holds in part"
-    assert "Not so: sequences, MLP 0.400 at length_3, 0.800 at length_7." in verdict.because
+    assert "Not so: sequences, MLP 0.400 at length_3, 0.800 at length_7 (+0.400 [+0.400, +0.400])." in verdict.because
     assert findings.productivity(outcomes(tmp_path / "c", ("sequences", "mlp", rising))).holds == "does not hold"
 
 
@@ -224,7 +226,7 @@ def test_the_mlp_fails_where_it_is_worse_than_a_guess(score: float) -> None:
     with TemporaryDirectory() as folder:
         found = outcomes(Path(folder), ("sequences", "mlp", {"length_5": (0.8, 0.8, score)}))
     verdict = findings.mixed_rows(found)
-    assert verdict.holds == ("holds" if score < 1 / 3 else "does not hold")
+    assert verdict.holds.startswith("holds" if score < 1 / 3 else "does not hold")
     assert f"length_5 {score:.3f}" in verdict.because
 
 
@@ -234,7 +236,7 @@ def test_squares_are_solved_by_whoever_knows_both_patterns(tmp_path: Path) -> No
     assert findings.patterned_squares(outcomes(tmp_path / "a", ("patterns", "cnn", one))).holds == "holds"
     verdict = findings.patterned_squares(outcomes(tmp_path / "b", ("patterns", "cnn", one), ("patterns", "mlp", both)))
     assert verdict.holds == "holds in part"
-    assert "Not so: MLP stripes 0.950, checkerboard 0.960." in verdict.because
+    assert "Not so: MLP stripes 0.950 [0.950, 0.950], checkerboard 0.960 [0.960, 0.960]." in verdict.because
 
 
 def test_a_collapse_is_lower_than_before_and_than_a_guess(tmp_path: Path) -> None:
@@ -242,9 +244,8 @@ def test_a_collapse_is_lower_than_before_and_than_a_guess(tmp_path: Path) -> Non
         scores = {"one_substitution": (1, 1, one, one, one), "two_substitutions": (1, 1, two, two, two)}
         return findings.two_substitutions(outcomes(tmp_path / name, ("substitution", "wren", scores)))
 
-    assert (
-        verdict("a", 0.4, 0.1).holds == "holds" and "0.400 with one, 0.100 with two" in verdict("b", 0.4, 0.1).because
-    )
+    assert verdict("a", 0.4, 0.1).holds == "holds"
+    assert "0.400 [0.400, 0.400] with one, 0.100 [0.100, 0.100] with two" in verdict("b", 0.4, 0.1).because
     assert verdict("c", 0.4, 0.3).holds == "does not hold"
     assert verdict("d", 0.05, 0.1).holds == "does not hold"
 
@@ -259,13 +260,41 @@ def test_the_curriculum_has_the_papers_effect_if_it_has_its_sign(tmp_path: Path)
 
     assert verdict("a", "mlp", high, low).holds == "holds" and verdict("b", "mlp", low, high).holds == "does not hold"
     assert verdict("c", "resnet", low, high).holds == "holds"
-    assert "MLP -0.100, paper -0.079" in verdict("d", "mlp", high, low).because
+    assert "MLP -0.100 [-0.100, -0.100], paper -0.079" in verdict("d", "mlp", high, low).because
 
 
 def test_nothing_is_said_of_runs_that_are_not_there(tmp_path: Path) -> None:
     found = outcomes(tmp_path, ("boxworld", "cnn", {"length_3": (0, 0, 0), "length_5": (0, 0, 0)}))
     held = [one.holds for one in findings.verdicts(found)]
-    assert held == ["does not hold", *["not known yet"] * 4]
+    assert held == ["does not hold by the means, decided in 0 of 1 cases", *["not known yet"] * 9]
+
+
+def test_a_network_is_ahead_if_its_mean_is(tmp_path: Path) -> None:
+    def verdict(name: str, *scores: tuple[str, float]) -> findings.Verdict:
+        tests = ("length_3", "length_5", "length_7")
+        runs = [("sequences", model, {test: (score,) * 3 for test in tests}) for model, score in scores]
+        return best(outcomes(tmp_path / name, *runs))
+
+    best = next(one for one in findings.FINDINGS if isinstance(one, findings.Ahead) and one.experiment == "sequences")
+    assert verdict("a", ("resnet", 0.9), ("cnn", 0.8)).holds == "holds"
+    ahead = verdict("b", ("resnet", 0.9), ("cnn", 0.8), ("mlp", 0.95))
+    assert ahead.holds == "holds in part"
+    assert "Not so: ResNet from scratch 0.900, MLP 0.950 (-0.050 [-0.050, -0.050])." in ahead.because
+    assert verdict("c", ("cnn", 0.8), ("mlp", 0.9)).holds == "not known yet"
+
+
+def test_what_is_within_the_scatter_of_seeds_is_not_decided(tmp_path: Path) -> None:
+    for seed, low in enumerate((0.5, 0.9, 0.8)):
+        put(tmp_path, "sequences", "cnn", {"length_3": (0.8,) * 3, "length_7": (low,) * 3}, seed)
+    verdict = findings.productivity(read_outcomes(tmp_path))
+    assert verdict.holds == "holds by the means, decided in 0 of 1 cases"
+    assert verdict.because.startswith("As the paper says, not decided: sequences, CNN 0.800 at length_3, 0.733")
+
+
+def test_one_seed_decides_nothing(tmp_path: Path) -> None:
+    falling = {"length_3": (0.9,) * 3, "length_7": (0.1,) * 3}
+    verdict = findings.productivity(outcomes(tmp_path, ("sequences", "cnn", falling), seeds=1))
+    assert verdict.holds == "holds by the means, decided in 0 of 1 cases"
 
 
 # ---- The page ----

@@ -87,9 +87,20 @@ def test_what_the_paper_did_not_do_has_no_number_of_it():
         outcome(0.2, alpha=1.0),
         outcome(0.2, negatives="easy"),
         outcome(0.2, modality="sound", pooling="transformer"),
+        outcome(0.2, scale="small"),
+        outcome(0.2, edition="paper"),
+        outcome(0.2, modality="image", size=(60, 40)),
+        outcome(0.2, training=replace(TRAINING, batch=8)),
     ):
         (row,) = score_table(grouped_runs([other]), "mAP", IDEAL).rows
         assert row[5] is None
+
+
+def test_easy_negatives_have_the_papers_own_table():
+    (row,) = score_table(grouped_runs([outcome(0.2, split="boolean", negatives="easy")]), "mAP", IDEAL).rows
+    assert row[5] == "55.0 ± 2.1"
+    (row,) = score_table(grouped_runs([outcome(0.2, split="boolean", negatives="easy")]), "accuracy", IDEAL).rows
+    assert row[5] is None
 
 
 def test_oracles_of_another_world_are_not_beside_a_run():
@@ -101,6 +112,12 @@ def test_what_a_doubling_brings_is_the_slope_against_the_logarithm_of_the_steps(
     one = replace(outcome(0.4), curve=((250, 0.1), (500, 0.2), (1_000, 0.3)))
     table = growth_table(grouped_runs([one]))
     assert table is not None and table.rows[0][3:] == (10, 20, pytest.approx(30), "+10.0 ± 0.0")
+
+
+def test_what_was_before_a_quarter_of_the_steps_is_not_asked():
+    one = replace(outcome(0.4), curve=((200, 0.9), (300, 0.1), (600, 0.2), (1_000, 0.3)))
+    table = growth_table(grouped_runs([one]))
+    assert table is not None and table.rows[0][3:6] == (10, 20, pytest.approx(30))
 
 
 def test_a_curve_of_one_point_promises_nothing():

@@ -10,7 +10,7 @@ import torch
 
 from recombine.solvers.networks.cnn import Cnn
 from recombine.solvers.networks.images import NETWORKS, build, parameters
-from recombine.solvers.networks.resnet import MEAN, ResNet
+from recombine.solvers.networks.resnet import COUNTER, MEAN, ResNet
 from recombine.solvers.networks.wren import Wren
 from recombine.solvers.tensors import write_tensors
 from recombine.store.errors import UserError
@@ -99,6 +99,13 @@ def test_a_resnet_begins_from_a_file_of_weights(tmp_path: Path, ending: str) -> 
     assert torch.equal(network.state_dict()["layer2.0.conv1.weight"], given["layer2.0.conv1.weight"])
     assert torch.equal(network.state_dict()["fc.weight"], fresh.state_dict()["fc.weight"])
     assert network.state_dict()["mean"].flatten().tolist() == pytest.approx(MEAN)
+
+
+def test_older_weights_without_counters_are_read(tmp_path: Path) -> None:
+    given = {name: value for name, value in ResNet(32, 1_000).state_dict().items() if not name.endswith(COUNTER)}
+    write_tensors(tmp_path / "old.safetensors", given, {})
+    network = build("resnet", 32, 3, KEY, tmp_path / "old.safetensors")
+    assert torch.equal(network.state_dict()["bn1.weight"], given["bn1.weight"])
 
 
 def test_weights_that_do_not_fit_are_refused(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 # What the pixels of ImageNet are on average, and how far they vary: its weights expect pictures in this measure.
 MEAN, SPREAD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-
-
+COUNTER = "num_batches_tracked"
+"""A number of every normalisation that no result depends on, and that older files of weights do not have."""
 CONVOLUTIONS: dict[int, type[nn.Conv1d] | type[nn.Conv2d]] = {1: nn.Conv1d, 2: nn.Conv2d}
 NORMS: dict[int, type[nn.BatchNorm1d] | type[nn.BatchNorm2d]] = {1: nn.BatchNorm1d, 2: nn.BatchNorm2d}
 POOLS: dict[int, type[nn.MaxPool1d] | type[nn.MaxPool2d]] = {1: nn.MaxPool1d, 2: nn.MaxPool2d}
@@ -61,7 +61,9 @@ class ResNet(nn.Module):
     def take(self, weights: Mapping[str, Tensor]) -> None:
         """Begin from ImageNet's weights; the reading of the classes stays as it was."""
         own = {
-            name: value for name, value in self.state_dict().items() if not name.startswith(("fc.", "mean", "spread"))
+            name: value
+            for name, value in self.state_dict().items()
+            if not name.startswith(("fc.", "mean", "spread")) and not name.endswith(COUNTER)
         }
         missing = [name for name, value in own.items() if name not in weights or weights[name].shape != value.shape]
         if missing:
