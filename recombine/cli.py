@@ -3,6 +3,8 @@
 import errno
 import json
 import os
+import re
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,7 +32,7 @@ from recombine.store.progress import Bars
 from recombine.store.store import write_atomically
 from recombine.verbs import drawing, learners
 from recombine.verbs.clevr import check_files, write_question
-from recombine.verbs.common import free_file
+from recombine.verbs.common import call, free_file, given
 from recombine.verbs.concept_world import write_experiment
 from recombine.verbs.curi import write_episode
 from recombine.verbs.demo import write_demo
@@ -174,7 +176,7 @@ def show(
         media: dict[str, Any] = {"sounds": None} if sound else {}
         if "pictures" in signature(loaded.show).parameters:
             media |= {"pictures": out is not None}  # the terminal shows none
-        view = _call(benchmark, loaded.show, split, number, **_given(part=part, negatives=negatives), **media)
+        view = call(benchmark, loaded.show, split, number, **given(part=part, negatives=negatives), **media)
     if as_json:
         print(json.dumps(_plain(view), indent=1))
     else:
@@ -248,9 +250,8 @@ def make(
     pixels = None if render is None else wanted(render, size, first)
     options = {"edition": edition, "concepts": concepts, "strict": strict, "whole_language": whole_language}
     with _loaded(benchmark, scale, seed, workers, hold_out, cogent=cogent, **options) as loaded:
-        given = _given(splits=splits, negatives=negatives, format=format, sheets=sheets)
-        given |= _given(render=pixels, tell=render and _tell)
-        folder = _call(benchmark, loaded.make, out=out, **given)
+        chosen = given(splits=splits, negatives=negatives, format=format, sheets=sheets)
+        folder = call(benchmark, loaded.make, out=out, **chosen, **given(render=pixels, tell=render and _tell))
     if as_json:
         print(json.dumps({"folder": str(folder)}))
     else:
@@ -312,7 +313,7 @@ def gap(
         free_file(out, (".json",))
     options = {"edition": edition, "concepts": concepts, "strict": strict, "episodes": episodes}
     with _loaded(benchmark, scale, seed, workers, hold_out, whole_language=whole_language, **options) as loaded:
-        found = _call(benchmark, loaded.gap, splits or (), **_given(negatives=negatives))
+        found = call(benchmark, loaded.gap, splits or (), **given(negatives=negatives))
     text = json.dumps(found.json(), indent=1)
     if out:
         write_atomically(out, lambda draft: draft.write_text(text, encoding="utf-8"))
@@ -359,7 +360,7 @@ def report(
     """Everything about a benchmark as one self-contained page: gaps, examples, splits."""
     options = {"edition": edition, "concepts": concepts, "strict": strict, "episodes": episodes}
     with _loaded(benchmark, scale, seed, workers, hold_out, whole_language=whole_language, **options) as loaded:
-        file = _call(benchmark, loaded.report, out, **_given(complete=complete))
+        file = call(benchmark, loaded.report, out, **given(complete=complete))
     if as_json:
         print(json.dumps({"file": str(file)}))
     else:
@@ -636,7 +637,7 @@ def train(
     """Train networks; the same command goes on where it was stopped, and adds seeds, epochs or steps."""
     if experiment and splits:
         raise UserError("give --experiment for ConceptWorld or --split for CURI, not both")
-    options = _given(
+    options = given(
         epochs=epochs,
         patience=patience,
         steps=steps,
@@ -699,7 +700,7 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Score solvers on a benchmark beside its ideal learners; or test the best network of a run again."""
-    options = _given(splits=splits, negatives=negatives, edition=edition, episodes=episodes)
+    options = given(splits=splits, negatives=negatives, edition=edition, episodes=episodes)
     with _bars() as bars:
         if what in api.names():
             whole: dict[str, Any] = {"scale": scale, "seed": seed, "workers": workers, "progress": bars}
@@ -707,7 +708,8 @@ def evaluate(
             tables = [scored if as_json else brief(scored)]
         else:
             tested = {name: options.pop(name) for name in ("episodes",) if name in options}
-            _only_for_benchmarks(what, ["solver"] * bool(solver) + list(options) + _typed(context, "scale", "seed"))
+            others = ["solver"] * bool(solver) + list(options) + _typed(context, "scale", "seed", "workers")
+            _only_for_benchmarks(what, others)
             tables = learners.evaluate(what, progress=bars, **tested)
     if what in api.names():
         return _print(tables[0], as_json)
@@ -780,26 +782,12 @@ def _loaded(
 ) -> Iterator[Any]:
     """The benchmark with progress bars on the error stream; options that were not given are left to it."""
     own = dict(_named(text) for text in hold_out or ())
-    given = _given(hold_out=own, **options)
+    chosen = given(hold_out=own, **options)
     with (
         _bars() as bars,
-        api.load(benchmark, scale=scale, seed=seed, workers=workers, progress=bars, **given) as loaded,
+        api.load(benchmark, scale=scale, seed=seed, workers=workers, progress=bars, **chosen) as loaded,
     ):
         yield loaded
-
-
-def _given(**options: Any) -> dict[str, Any]:
-    """The options that were given; a 0 is one."""
-    return {name: value for name, value in options.items() if value is not False and value not in (None, [], {})}
-
-
-def _call(benchmark: str, verb: Callable[..., Any], *words: Any, **options: Any) -> Any:
-    """Call a verb, or say which option this benchmark does not have."""
-    unknown = sorted(set(options) - set(signature(verb).parameters))
-    if unknown:
-        option = {"splits": "split", "sounds": "sound"}.get(unknown[0], unknown[0])
-        raise UserError(f"{benchmark} has no option --{option} here")
-    return verb(*words, **options)
 
 
 def _named(text: str) -> tuple[str, str]:
@@ -810,30 +798,53 @@ def _named(text: str) -> tuple[str, str]:
 
 
 INTERRUPTED = 130
+OUT_OF_MEMORY = re.compile("MemoryError|can't allocate memory|out of memory")
 ADVICE = {errno.ENOSPC: "free some room", errno.EACCES: "mend the permissions", errno.EPERM: "mend the permissions"}
 
 
 def main() -> None:
     """Run the command line: 0 done, 1 a check failed, 2 bad input, 130 interrupted."""
+    before = signal.signal(signal.SIGTERM, _stop)
     try:
-        code = app(standalone_mode=False)
+        code = _code()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    if code == INTERRUPTED:
+        note_console.print("Stopped; the same command goes on from here.")
+    sys.exit(code)
+
+
+def _stop(number: int, frame: object) -> None:
+    """Who is asked to end does so as after Ctrl-C: in good order, and the workers too."""
+    raise KeyboardInterrupt
+
+
+def _code() -> int:
+    """Run a command and tell how it ended."""
+    try:
+        return app(standalone_mode=False) or 0
     except UserError as error:
-        code = _fail(str(error))
+        return _fail(str(error))
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         advice = ADVICE.get(error.errno or 0, "choose another path")
-        code = _fail(f"{error.strerror or error}{where}; {advice}, then run it again")
+        return _fail(f"{error.strerror or error}{where}; {advice}, then run it again")
     except (KeyboardInterrupt, typer.Abort):
-        code = INTERRUPTED
+        return INTERRUPTED
     except Exception as error:
-        # Typer's own complaints about the words of a command know how to say themselves.
-        say = getattr(error, "format_message", None)
-        if say is None:
+        said = _in_words(error)
+        if said is None:
             raise
-        code = _fail(say()) if say() else 0
-    if code == INTERRUPTED:
-        note_console.print("Stopped; the same command goes on from here.")
-    sys.exit(code or 0)
+        return _fail(said) if said else 0
+
+
+def _in_words(error: Exception) -> str | None:
+    """What a user can do about an error; nothing for a bug of ours."""
+    if isinstance(error, MemoryError | RuntimeError) and OUT_OF_MEMORY.search(f"{type(error).__name__} {error}"):
+        return "there is not enough memory for this; use fewer --workers, or a smaller --scale, --batch or --size"
+    # Typer's own complaints about the words of a command know how to say themselves.
+    say = getattr(error, "format_message", None)
+    return say() if say else None
 
 
 def _fail(message: str) -> int:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +21,8 @@ from recombine.report.concept_world_runs import (
     settings_table,
     theirs,
 )
-from recombine.report.figures import stand_alone
 from recombine.report.page import Section, chart, page, paragraph
+from recombine.report.results import Figure, drawn, notes_of, write_markdown
 from recombine.report.score_charts import Confusion, Score, confusion_chart, score_chart
 from recombine.report.table import Column, Table
 
@@ -42,15 +41,6 @@ MATRICES = {
     ("substitution", "one_substitution"): "Figure 5b is the panel of the ResNet, pretrained there.",
 }
 """Where the paper draws a confusion matrix; it does not print its numbers."""
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A drawing with the name of its file and its caption."""
-
-    name: str
-    caption: str
-    svg: str
 
 
 def figures(outcomes: Outcomes, experiment: str) -> list[Figure]:
@@ -96,14 +86,6 @@ def _matrices(experiment: str, groups: Sequence[Group]) -> Iterator[Figure]:
 # --- notes
 
 
-def notes_of(file: Path) -> list[str]:
-    """The paragraphs and tables that people wrote for a page, in `notes/` beside it: PAGE.md, then PAGE-*.md."""
-    folder = file.parent / "notes"
-    found = [folder / f"{file.stem}.md", *sorted(folder.glob(f"{file.stem}-*.md"))]
-    texts = [one.read_text(encoding="utf-8") for one in found if one.is_file()]
-    return [block.strip() for text in texts for block in text.split("\n\n") if block.strip()]
-
-
 def _html(block: str) -> str:
     """A note as HTML: a table, or a paragraph without its marks."""
     lines = block.splitlines()
@@ -118,18 +100,13 @@ def _html(block: str) -> str:
 
 def markdown_page(outcomes: Outcomes, experiments: Mapping[str, Experiment], file: Path) -> None:
     """The page as Markdown, with its figures in a folder beside it."""
-    folder = file.with_suffix("")
-    folder.mkdir(parents=True, exist_ok=True)
     parts = [f"# {TITLE}", INTRO, runs_table(outcomes).markdown(), "## What the paper finds, and what we find"]
     parts += [_bullets(verdicts(outcomes)), agreement(outcomes).markdown(), *notes_of(file)]
     for experiment, table in zip(outcomes.experiments, score_tables(outcomes)):
-        parts += [f"## {_heading(experiment)}", table.markdown()]
-        for figure in figures(outcomes, experiment):
-            (folder / f"{figure.name}.svg").write_text(stand_alone(figure.svg), encoding="utf-8")
-            parts += [f"![{figure.caption}]({folder.name}/{figure.name}.svg)", figure.caption]
+        parts += [f"## {_heading(experiment)}", table.markdown(), *drawn(figures(outcomes, experiment), file)]
     parts += ["## Cost", cost_table(outcomes).markdown(), "## Settings"]
     parts += [table.markdown() for table in (settings_table(outcomes), images_table(experiments))]
-    file.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    write_markdown(file, parts)
 
 
 def _heading(experiment: str) -> str:
@@ -146,8 +123,8 @@ def html_page(outcomes: Outcomes, experiments: Mapping[str, Experiment], file: P
     notes = "".join(map(_html, notes_of(file)))
     sections = [Section("What the paper finds, and what we find", found + agreement(outcomes).html() + notes)]
     for experiment, table in zip(outcomes.experiments, score_tables(outcomes)):
-        drawn = "".join(chart(figure.svg, figure.caption) for figure in figures(outcomes, experiment))
-        sections.append(Section(_heading(experiment), table.html() + drawn))
+        charts = "".join(chart(figure.svg, figure.caption) for figure in figures(outcomes, experiment))
+        sections.append(Section(_heading(experiment), table.html() + charts))
     sections.append(Section("Cost", runs_table(outcomes).html() + cost_table(outcomes).html()))
     sections.append(Section("Settings", settings_table(outcomes).html() + images_table(experiments).html()))
     return page(TITLE, sections, INTRO)

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from recombine.benchmarks.curi.training import Job
-from recombine.report.concept_world_networks import Figure, notes_of
 from recombine.report.curi_runs import (
     METRICS,
     Group,
@@ -18,7 +17,7 @@ from recombine.report.curi_runs import (
     written_table,
 )
 from recombine.report.curves import curve_chart
-from recombine.report.figures import stand_alone
+from recombine.report.results import Figure, drawn, notes_of, write_markdown
 from recombine.report.score_charts import Level, Score, score_chart
 from recombine.report.table import Table
 
@@ -95,13 +94,8 @@ def tables(groups: Sequence[Group], oracles: Oracles) -> list[Table]:
 
 def markdown_page(groups: Sequence[Group], oracles: Oracles, file: Path) -> None:
     """The page as Markdown, with its figures in a folder beside it."""
-    folder = file.with_suffix("")
-    folder.mkdir(parents=True, exist_ok=True)
     parts = [f"# {TITLE}", INTRO, _counted(groups), *notes_of(file), "## Scores"]
     parts += [table.markdown() for table in tables(groups, oracles)]
-    parts.append("## Figures")
-    for figure in figures(groups, oracles):
-        (folder / f"{figure.name}.svg").write_text(stand_alone(figure.svg), encoding="utf-8")
-        parts += [f"![{figure.caption}]({folder.name}/{figure.name}.svg)", figure.caption]
+    parts += ["## Figures", *drawn(figures(groups, oracles), file)]
     parts += ["## Cost and settings", cost_table(groups).markdown(), settings_table(groups).markdown()]
-    file.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    write_markdown(file, parts)

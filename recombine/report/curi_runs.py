@@ -72,7 +72,11 @@ class Group:
         parts = [job.modality, job.pooling]
         parts += [f"alpha {job.alpha:g}"] if job.alpha else []
         parts += [f"{job.size[0]}x{job.size[1]}"] if job.modality == "image" and job.size != PICTURE else []
-        parts += [f"batch {job.training.batch}"] if job.training.batch != training.SETTINGS[job.modality].batch else []
+        usual = training.SETTINGS[job.modality]
+        parts += [f"batch {job.training.batch}"] if job.training.batch != usual.batch else []
+        parts += [f"rate {job.training.rate:g}"] if job.training.rate != usual.rate else []
+        parts += [job.training.precision] if job.training.precision != usual.precision else []
+        parts += [f"data seed {job.data_seed}"] if job.data_seed else []
         parts += [f"scale {job.scale}"] if job.scale != "paper" else []
         parts += [f"edition {job.edition}"] if job.edition != "release" else []
         return " ".join(parts)
@@ -105,7 +109,6 @@ class Group:
 
 def read_groups(folder: Path) -> list[Group]:
     """The finished runs of a folder."""
-
     found = []
     for run, config, results in training.results(folder):
         with as_written(run):
@@ -123,7 +126,6 @@ def grouped_runs(found: Sequence[Outcome]) -> list[Group]:
 
 
 def _curve(folder: Path) -> tuple[tuple[int, float], ...]:
-
     return tuple((row.step, row.value) for row in read_metrics(folder) if row.name == "validation/mAP")
 
 

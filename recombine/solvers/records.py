@@ -53,7 +53,8 @@ def read_config(folder: Path) -> dict[str, Any]:
 def read_results(folder: Path) -> dict[str, Any] | None:
     """What a run scored; nothing where its training was not brought to an end."""
     file = folder / RESULTS
-    return _read_whole(file) if file.exists() else None
+    advice = "remove it and repeat the command that trained this run, which then tests it again"
+    return _read_whole(file, advice) if file.exists() else None
 
 
 def write_results(folder: Path, results: Mapping[str, Any]) -> None:
@@ -72,13 +73,13 @@ def runs_of(out: Path, benchmark: str) -> Iterator[tuple[Path, dict[str, Any], d
                 yield file.parent, config if results is None else {**config, "length": results["length"]}, results
 
 
-def _read_whole(file: Path) -> dict[str, Any]:
+def _read_whole(file: Path, advice: str = "remove the folder of this run, and train it again") -> dict[str, Any]:
     try:
         found = json.loads(file.read_text())
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise UserError(f"{file} cannot be read; remove the folder of this run, and train it again")
+        raise UserError(f"{file} cannot be read; {advice}")
     return found
 
 

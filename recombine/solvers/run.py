@@ -1,19 +1,22 @@
 """Runs: the folder of one training, that it writes while it goes on and finds again when it is repeated.
 
 config.json                     what is trained, on what, how
-environment.json                where: machine and versions
+environment.json                where: machine and versions of every sitting
 results.json                    what the best network scored in the tests, when the training was at its end
 spent.json                      the time that it took until the last checkpoint
 metrics.parquet                 every value that was measured, with its step and the time since the beginning
 events.out.tfevents.*           the same for TensorBoard
 checkpoints/last.safetensors    to go on from
 checkpoints/best.safetensors    the network that did best in validation
+training.lock                   held while it is trained
 """
 
+import fcntl
 import json
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -23,9 +26,12 @@ import pyarrow.parquet as pq
 
 from recombine.solvers.checkpoint import Identity, difference
 from recombine.solvers.events import Events
-from recombine.solvers.records import FORMAT, SCHEMA, Measured, identity_of, read_config, read_metrics
+from recombine.solvers.records import FORMAT, SCHEMA, Measured, read_config, read_metrics
 from recombine.store.errors import UserError
-from recombine.store.store import write_atomically
+from recombine.store.store import PART, write_atomically
+
+SAID = {"images": "data seed"}
+"""What a part of an identity is called on the command line, where that is another word."""
 
 
 class Run:
@@ -52,15 +58,34 @@ class Run:
     def best(self) -> Path:
         return self.folder / "checkpoints" / "best.safetensors"
 
-    def begin(self, step: int, environment: Mapping[str, Any]) -> None:
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep others out while it is trained. What a training that was killed left half written goes."""
+        with (self.folder / "training.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise UserError(
+                    f"{self.folder} is being trained by another process; wait until it is done, or choose another --out"
+                ) from error
+            for left in [*self.folder.glob(f"{PART}*"), *self.last.parent.glob(f"{PART}*")]:
+                left.unlink()
+            yield
+
+    def begin(self, step: int) -> None:
         """Go on from a step: what was measured after it, before an interruption, will be measured again."""
-        _write_json(self.folder / "environment.json", {**machine(), **environment})
         self.measured = [row for row in read_metrics(self.folder) if row.step <= step]
         self.first, self.events = step, None
 
+    def write_sitting(self, environment: Mapping[str, Any]) -> None:
+        """Where it goes on now; a sitting that led to no checkpoint is forgotten."""
+        file = self.folder / "environment.json"
+        before = [sitting for sitting in _read_json(file, list) if sitting["from_step"] < self.first]
+        _write_json(file, [*before, {"from_step": self.first, **machine(), **environment}])
+
     def spent(self) -> tuple[float, float]:
         """Seconds and CPU seconds of the sittings before this one, as far as they led to the last checkpoint."""
-        found = _read_json(self.folder / "spent.json")
+        found = _read_json(self.folder / "spent.json", dict)
         if found.get("step") == self.first:
             return found["seconds"], found["cpu_seconds"]
         return (self.measured[-1].seconds, self.measured[-1].cpu_seconds) if self.measured else (0.0, 0.0)
@@ -82,10 +107,12 @@ class Run:
 
 
 def must_be_same(folder: Path, identity: Identity) -> None:
-    """Refuse a folder that holds the checkpoints of another run."""
-    if not any((folder / "checkpoints").glob("*.safetensors")):
+    """Refuse a folder that holds the checkpoints of another run, as far as this part of an identity tells."""
+    if not any((folder / "checkpoints" / f"{name}.safetensors").exists() for name in ("last", "best")):
         return
-    differ = difference(identity_of(read_config(folder)), json.loads(json.dumps({"format": FORMAT, **identity})))
+    there, here = read_config(folder), json.loads(json.dumps({"format": FORMAT, **identity}))
+    asked, found = ({SAID.get(name, name): tree.get(name) for name in here} for tree in (here, there))
+    differ = difference(found, asked)
     if differ:
         raise UserError(f"{folder} holds another run: {differ}; choose another --out")
 
@@ -116,12 +143,13 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _read_json(file: Path) -> dict[str, Any]:
-    """What is in a file; nothing where there is none, or it cannot be read."""
+def _read_json(file: Path, kind: type) -> Any:
+    """What is in a file; nothing where there is none, or it is not of this kind."""
     try:
-        return dict(json.loads(file.read_text()))
+        found = json.loads(file.read_text())
     except (OSError, ValueError):
-        return {}
+        found = None
+    return found if isinstance(found, kind) else kind()
 
 
 def _write_json(file: Path, value: object) -> None:

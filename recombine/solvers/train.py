@@ -73,7 +73,7 @@ def unwatched(moment: Moment) -> None:
 
 def train(lesson: Lesson, training: Training, run: Run, key: Key, watch: Watch = unwatched) -> Standing:
     """Train to the end, from the last checkpoint of the run if it has one."""
-    with settled(training), seeded(key / "noise"):
+    with run.alone(), settled(training), seeded(key / "noise"):
         return _Loop(lesson, training, run, key, watch).go()
 
 
@@ -90,7 +90,7 @@ class _Loop:
         self.best: dict[str, Tensor] | None = None  # not yet written
         if run.last.exists():
             self._restore(checkpoint.load(run.last, run.identity))
-        run.begin(self.step, {"device": training.device, "threads": training.threads, "precision": training.precision})
+        run.begin(self.step)
         self.spent = run.spent()  # in earlier sittings
         self.began, self.first = (monotonic(), process_time()), self.step
         self.saved = self.began[0]
@@ -103,8 +103,11 @@ class _Loop:
         return self.course.epoch(steps - 1).end
 
     def go(self) -> Standing:
+        if self._over():
+            return self.standing
+        self.run.write_sitting(_where(self.training))
         with patient() as asked:
-            while self.step < self.steps and not self.standing.over(self.training) and not asked:
+            while not self._over() and not asked:
                 self._learn(self.course.rows(self.step))
                 self.step += 1
                 if self._due():
@@ -114,6 +117,9 @@ class _Loop:
                     self._save()
             self._save()
         return self.standing
+
+    def _over(self) -> bool:
+        return self.step >= self.steps or self.standing.over(self.training)
 
     def _learn(self, rows: np.ndarray) -> None:
         self.network.train()
@@ -267,6 +273,11 @@ def _optimiser(network: nn.Module, training: Training) -> torch.optim.Optimizer:
         return torch.optim.SGD(wanted, rate, momentum=0.9, weight_decay=decay)
     kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[training.optimiser]
     return kind(wanted, rate, weight_decay=decay, fused=training.device != "mps")
+
+
+def _where(training: Training) -> dict[str, Any]:
+    gpu = {"gpu": torch.cuda.get_device_name()} if training.device == "cuda" else {}
+    return {"device": training.device, **gpu, "threads": training.threads, "precision": training.precision}
 
 
 def _named(validation: Mapping[str, float]) -> dict[str, float]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
+from math import inf
 from typing import Any
 
 from recombine.store.errors import UserError
@@ -57,8 +58,8 @@ class Training:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise UserError(f"{name} must be at least 1, not {value}")
-        if not self.rate > 0:
-            raise UserError(f"the rate must be more than 0, not {self.rate}")
+        if not 0 < self.rate < inf:
+            raise UserError(f"the rate must be a number above 0, such as 0.001, not {self.rate:g}")
 
     @property
     def where(self) -> str:

@@ -140,6 +140,9 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
         write(part)
         _sync(part)
         os.replace(part, path)
+    except OSError as error:
+        error.filename = error.filename or str(path)  # a write that fails knows no name
+        raise
     finally:
         part.unlink(missing_ok=True)
     _sync(path.parent)

@@ -1,13 +1,29 @@
 """What the verbs of all benchmarks share."""
 
+import os
 import shutil
 import time
 from collections.abc import Callable, Collection
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from recombine.report.table import Column, Table
 from recombine.store.errors import UserError
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """The options that were given; a 0 is one."""
+    return {name: value for name, value in options.items() if value is not False and value not in (None, (), [], {})}
+
+
+def call(benchmark: str, verb: Callable[..., Any], *words: Any, **options: Any) -> Any:
+    """Call a verb, or say which option this benchmark does not have."""
+    unknown = sorted(set(options) - set(signature(verb).parameters))
+    if unknown:
+        option = {"splits": "split", "sounds": "sound"}.get(unknown[0], unknown[0])
+        raise UserError(f"{benchmark} has no option --{option} here")
+    return verb(*words, **options)
 
 
 class Clock:
@@ -51,6 +67,17 @@ def free_file(out: str | Path, endings: tuple[str, ...]) -> Path:
     if out.is_dir():
         raise UserError(f"{out} is a folder; choose the name of a file")
     out.parent.mkdir(parents=True, exist_ok=True)
+    return out
+
+
+def folder_for_runs(out: str | Path) -> Path:
+    """Refuse an `out` in which no folders can be made, before any work is done."""
+    out = Path(out)
+    there = next(path for path in (out, *out.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise UserError(f"{there} is a file, not a folder; choose another --out")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UserError(f"{there} cannot be written to; choose another --out, or mend the permissions")
     return out
 
 

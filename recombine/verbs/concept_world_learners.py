@@ -13,22 +13,26 @@ from recombine.report.concept_world_networks import html_page, markdown_page
 from recombine.report.concept_world_runs import Outcomes, printed, read_outcomes, score_tables
 from recombine.report.table import Column, Table
 from recombine.report.times import time_of
-from recombine.solvers.records import read_config, read_results
+from recombine.solvers.records import read_config
 from recombine.solvers.training import Training
-from recombine.store.engine import Engine, Progress, engine, silent
+from recombine.store.engine import Progress, engine, silent
 from recombine.store.errors import UserError
 from recombine.store.store import Store, write_atomically
-from recombine.verbs.common import free_file, positive
+from recombine.verbs.common import folder_for_runs, free_file, positive
+from recombine.verbs.runs import train_all
 from recombine.verbs.teller import Teller
 
 
 @dataclass(frozen=True)
-class _Task:
-    """A job with the places it needs, for a process of its own."""
+class _Learn:
+    """Does a job in a process of its own, with the places it needs."""
 
-    job: Job
     home: Path
     out: Path
+
+    def __call__(self, job: Job) -> Path:
+        study, teller = training.study_of(job, Store(self.home)), Teller(job.name, where=job.training.where)
+        return training.learn(job, study, self.out, teller)
 
 
 def train(
@@ -53,7 +57,7 @@ def train(
 ) -> Table:
     """Train networks, each experiment with each network from each of so many seeds; what is done already is kept."""
     positive(workers=workers, seeds=seeds)
-    store = store or Store.default()
+    place, store = folder_for_runs(out), store or Store.default()
     own = None if concepts is None else Path(concepts).absolute()
     first = Job("", "", 0, scale, data_seed, concepts=own)
     study = training.study_of(first, store, progress)
@@ -73,23 +77,14 @@ def train(
     ]
     if weights is not None and not any(job.model == "resnet" for job in jobs):
         raise UserError("--weights are ResNet-18's: add --model resnet, or leave them out")
+    for file in {job.weights for job in jobs if job.weights is not None}:
+        training.check_weights(file)
     for job in jobs:
-        training.check(job, study, Path(out))
+        training.check(job, study, place)
     for name in dict.fromkeys(job.base for job in jobs):
         study.folder(name)  # once, before several processes would each make it
     with engine(workers, progress) as running:
-        folders = _all(running, [_Task(job, store.home, Path(out)) for job in jobs])
-
-    return _runs_table([(folder.name, read_results(folder) or {}) for folder in folders])
-
-
-def _all(running: Engine, tasks: Sequence[_Task]) -> list[Path]:
-    return running.map(_train_one, tasks, "runs")
-
-
-def _train_one(task: _Task) -> Path:
-    study, teller = training.study_of(task.job, Store(task.home)), Teller(task.job.name, where=task.job.training.where)
-    return training.learn(task.job, study, task.out, teller)
+        return _runs_table(train_all(running, _Learn(store.home, place), jobs))
 
 
 def _training(model: str, given: Mapping[str, Any]) -> Training:
@@ -104,7 +99,6 @@ def _weights(weights: str | Path | None, model: str) -> Path | None:
 
 def evaluate(run: str | Path, store: Store | None = None, progress: Progress = silent) -> list[Table]:
     """Test a run again with its best weights: F1 of every class on every test, and the confusion matrices."""
-
     folder = Path(run)
     config = read_config(folder)
     job = training.job_of(config, folder)

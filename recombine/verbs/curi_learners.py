@@ -22,18 +22,22 @@ from recombine.store.engine import Progress, engine, silent
 from recombine.store.errors import UserError
 from recombine.store.store import Store
 from recombine.tasks.episodes import Negatives
-from recombine.verbs.common import free_file, positive
+from recombine.verbs.common import folder_for_runs, free_file, positive
+from recombine.verbs.runs import train_all
 from recombine.verbs.teller import Teller
 
 
 @dataclass(frozen=True)
-class _Task:
-    """A job with the places it needs, for a process of its own."""
+class _Learn:
+    """Does a job in a process of its own, with the places it needs."""
 
-    job: Job
     home: Path
     out: Path
     episodes: int
+
+    def __call__(self, job: Job) -> Path:
+        teller = Teller(job.name, where=job.training.where)
+        return training.learn(job, _study(job, Store(self.home)), self.out, teller, self.episodes)
 
 
 def train(
@@ -63,7 +67,7 @@ def train(
 ) -> Table:
     """Train networks, each split with each pooling from each of so many seeds; what is done already is kept."""
     positive(workers=workers, seeds=seeds, episodes=episodes)
-    store = store or Store.default()
+    place, store = folder_for_runs(out), store or Store.default()
     chosen = _training(modality, steps, validate_every, batch, rate, device, precision)
     job = Job("", "", modality, negatives, alpha, 0, edition, scale, data_seed, size, chosen)
     with engine(workers, progress) as running:
@@ -76,13 +80,11 @@ def train(
             for pooling in dict.fromkeys(models or POOLINGS)
         ]
         for one in jobs:
-            training.check(one, study, Path(out))
+            training.check(one, study, place)
         for split in dict.fromkeys(one.split for one in jobs):  # once, before several processes would each make them
             for part in (*training.LEARNT, "test"):
                 study.episodes_folder(split, part, negatives)
-        folders = running.map(_train_one, [_Task(one, store.home, Path(out), episodes) for one in jobs], "runs")
-
-    return _runs_table([(folder.name, read_results(folder) or {}) for folder in folders])
+        return _runs_table(train_all(running, _Learn(store.home, place, episodes), jobs))
 
 
 def _training(
@@ -102,16 +104,6 @@ def _training(
     given: dict[str, Any] = {"steps": steps, "batch": batch, "rate": rate}
     given |= {"validate_every": every, "device": device, "precision": precision}
     return replace(training.SETTINGS[modality], **{name: value for name, value in given.items() if value is not None})
-
-
-def _train_one(task: _Task) -> Path:
-    return training.learn(
-        task.job,
-        _study(task.job, Store(task.home)),
-        task.out,
-        Teller(task.job.name, where=task.job.training.where),
-        task.episodes,
-    )
 
 
 def _study(job: Job, store: Store) -> Study:
@@ -141,7 +133,6 @@ def evaluate(
     run: str | Path, episodes: int | None = None, store: Store | None = None, progress: Progress = silent
 ) -> list[Table]:
     """Test a run again with its best weights, on so many test episodes, by default as many as before."""
-
     folder = Path(run)
     before = (read_results(folder) or {}).get("episodes", training.TESTED)
     job = training.job_of(read_config(folder), folder)

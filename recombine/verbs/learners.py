@@ -20,6 +20,7 @@ LEARNING: dict[str, ModuleType] = {"concept-world": concept_world_learners, "cur
 
 def train(benchmark: str, parts: Any = (), models: Any = (), *, device: str = "auto", **options: Any) -> Table:
     """Train networks on parts of a benchmark (splits or experiments); what is done already is kept."""
+    need_torch()
     verb = _verb(benchmark, "train", options)
     return verb(parts, models, device=_device(device), **options)
 
@@ -33,7 +34,6 @@ def _device(wanted: str) -> str:
 def evaluate(run: str | Path, **options: Any) -> list[Table]:
     """Test a run again with its best weights."""
     need_torch()
-
     benchmark = str(read_config(Path(run)).get("benchmark"))
     return _verb(benchmark, "evaluate", options)(run, **options)
 
@@ -56,7 +56,6 @@ def results_page(benchmark: str, runs: str | Path, out: str | Path, **options: A
 
 def _verb(benchmark: str, name: str, options: dict[str, Any]) -> Any:
     """A verb of a benchmark, which must have all these options."""
-    need_torch()
     if benchmark not in LEARNING:
         raise UserError(f"there are no networks for '{benchmark}'; choose {' or '.join(LEARNING)}")
     verb = getattr(LEARNING[benchmark], name)

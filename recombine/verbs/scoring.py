@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from inspect import signature
 from typing import Any, NamedTuple, cast
 
 from recombine import benchmarks
@@ -23,6 +22,7 @@ from recombine.store.store import Store
 from recombine.tasks.exam import Exam
 from recombine.verbs.clevr import Clevr
 from recombine.verbs.closure import Closure
+from recombine.verbs.common import call, given
 from recombine.verbs.concept_world import ConceptWorld
 from recombine.verbs.curi import NEGATIVES, Curi
 
@@ -94,8 +94,8 @@ def score(
     subject = SUBJECTS[benchmarks.get(benchmark).name]
     chosen = _solvers(subject.baselines if solver is None else solver)
     made: dict[str, Any] = {"scale": scale, "seed": seed, "workers": workers, "store": store, "progress": progress}
-    with _call(benchmark, subject.load, **made, **_given(edition=edition)) as loaded:
-        exams = _call(benchmark, subject.exams, loaded, **_given(splits=splits, negatives=negatives, episodes=episodes))
+    with call(benchmark, subject.load, **made, **given(edition=edition)) as loaded:
+        exams = call(benchmark, subject.exams, loaded, **given(splits=splits, negatives=negatives, episodes=episodes))
         found = _scores(chosen, exams, lambda exam: subject.learners(loaded, exam), Key(seed) / "score", progress)
     return _table(f"{benchmarks.get(benchmark).title}, scale {scale}, seed {seed}", found)
 
@@ -183,16 +183,3 @@ def brief(table: Table) -> Table:
 
 def _percent(share: Interval) -> Interval:
     return Interval(100 * share.value, 100 * share.low, 100 * share.high)
-
-
-def _given(**options: Any) -> dict[str, Any]:
-    """The options that were given."""
-    return {name: value for name, value in options.items() if value not in (None, (), [])}
-
-
-def _call(benchmark: str, run: Callable[..., Any], *words: Any, **options: Any) -> Any:
-    """Call what takes only some options, or say which one this benchmark does not have."""
-    unknown = sorted(set(options) - set(signature(run).parameters))
-    if unknown:
-        raise UserError(f"{benchmark} has no option --{'split' if unknown[0] == 'splits' else unknown[0]} here")
-    return run(*words, **options)

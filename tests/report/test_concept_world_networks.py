@@ -18,7 +18,7 @@ from recombine.benchmarks.concept_world.training import MODELS as SETTINGS
 from recombine.metrics.confusion import f1
 from recombine.metrics.intervals import Interval
 from recombine.report import concept_world_findings as findings
-from recombine.report.concept_world_networks import figures, html_page, markdown_page, notes_of
+from recombine.report.concept_world_networks import figures, html_page, markdown_page
 from recombine.report.concept_world_runs import (
     FROM_SCRATCH,
     HELD_BACK,
@@ -32,6 +32,7 @@ from recombine.report.concept_world_runs import (
     settings_table,
     theirs,
 )
+from recombine.report.results import notes_of
 from recombine.report.score_charts import Confusion, Score, confusion_chart, score_chart
 from recombine.solvers.records import FORMAT
 from recombine.store.errors import UserError
@@ -172,7 +173,7 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
     put(tmp_path, "sequences", "mlp", {"length_3": (1, 1, 0.2)})
     (file,) = tmp_path.glob("*/results.json")
     file.write_text("{")
-    with pytest.raises(UserError, match=r"results\.json cannot be read; remove the folder of this run"):
+    with pytest.raises(UserError, match=r"results\.json cannot be read; remove it and repeat the command"):
         read_outcomes(tmp_path)
 
 

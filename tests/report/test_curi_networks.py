@@ -91,6 +91,9 @@ def test_what_the_paper_did_not_do_has_no_number_of_it():
         outcome(0.2, edition="paper"),
         outcome(0.2, modality="image", size=(60, 40)),
         outcome(0.2, training=replace(TRAINING, batch=8)),
+        outcome(0.2, training=replace(TRAINING, rate=0.5)),
+        outcome(0.2, training=replace(TRAINING, precision="bfloat16")),
+        outcome(0.2, data_seed=4),
     ):
         (row,) = score_table(grouped_runs([other]), "mAP", IDEAL).rows
         assert row[5] is None

@@ -1,6 +1,7 @@
 """A tiny lesson with all that a training can forget: noise, running means, momentum, a rate that falls."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -56,10 +57,15 @@ def checkpoints(folder: Path) -> list[bytes]:
     return [(folder / "checkpoints" / f"{name}.safetensors").read_bytes() for name in ("last", "best")]
 
 
-if __name__ == "__main__":  # a training that tells its steps, to be killed
+LONG = 150
+"""Epochs that take some seconds."""
+
+if __name__ == "__main__":  # a training that tells its steps, and waits or not, to be killed
+    at_once = len(sys.argv) > 2
 
     def tell(moment: Moment) -> None:
         print(moment.step, flush=True)
-        sys.stdin.readline()
+        if not at_once:
+            sys.stdin.readline()
 
-    learn(Path(sys.argv[1]), watch=tell)
+    learn(Path(sys.argv[1]), replace(TRAINING, epochs=LONG) if at_once else TRAINING, watch=tell)

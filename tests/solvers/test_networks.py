@@ -115,6 +115,9 @@ def test_weights_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     write_tensors(file, {"conv1.weight": torch.zeros(2)}, {})
     with pytest.raises(UserError, match="has no weights of a ResNet-18"):
         build("resnet", 32, 3, KEY, file)
+    torch.save(dict.fromkeys(ResNet(32, 2).state_dict(), 3), tmp_path / "numbers.pth")
+    with pytest.raises(UserError, match="has no weights of a ResNet-18"):
+        build("resnet", 32, 3, KEY, tmp_path / "numbers.pth")
     with pytest.raises(UserError, match="only the resnet"):
         build("mlp", 32, 3, KEY, file)
     (tmp_path / "text.pth").write_text("no weights")

@@ -236,7 +236,35 @@ def test_tensorboard_sees_what_the_metrics_say(whole: Path, tmp_path: Path) -> N
 def test_the_folder_says_what_and_where(whole: Path) -> None:
     config, where = (json.loads((whole / f"{name}.json").read_text()) for name in ("config", "environment"))
     assert config["network"]["name"] == "tiny" and config["training"]["rate"] == 0.05
-    assert where["device"] == "cpu" and where["threads"] == 1 and where["torch"]
+    (sitting,) = where
+    assert (sitting["from_step"], sitting["device"], sitting["threads"]) == (0, "cpu", 1) and sitting["torch"]
+
+
+def test_the_folder_says_where_every_sitting_was(tmp_path: Path) -> None:
+    for step in (7, 15):
+        with pytest.raises(Stopped):
+            learn(tmp_path, watch=stop_at(step))
+    learn(tmp_path)
+    sittings = json.loads((tmp_path / "environment.json").read_text())
+    assert [sitting["from_step"] for sitting in sittings] == [0, 6, 14]
+
+
+def test_what_a_killed_training_left_half_written_goes(whole: Path, tmp_path: Path) -> None:
+    left = [tmp_path / ".part-f00d-spent.json", tmp_path / "checkpoints" / ".part-f00d-last.safetensors"]
+    left[1].parent.mkdir()
+    for file in left:
+        file.write_bytes(b"half")
+    learn(tmp_path)
+    assert checkpoints(tmp_path) == checkpoints(whole) and not any(file.exists() for file in left)
+
+
+def test_a_run_is_trained_by_one_at_a_time(whole: Path, tmp_path: Path) -> None:
+    def meddle(moment: Moment) -> None:
+        with pytest.raises(UserError, match="is being trained by another process; wait until it is done"):
+            learn(tmp_path)
+
+    learn(tmp_path, watch=meddle)
+    assert checkpoints(tmp_path) == checkpoints(whole)
 
 
 def test_others_random_numbers_and_threads_are_left_alone(tmp_path: Path) -> None:

@@ -2,9 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pytest import MonkeyPatch as Patch
 
+from recombine.benchmarks.curi import training
+from recombine.store.errors import UserError
 from tests.commands import Run, refused
 
 TRAIN = ("train", "curi", "--split", "counting", "--model", "avg-pool", "--scale", "demo", "--workers", "1")
@@ -44,7 +48,8 @@ def test_train_test_and_table(invoke: Run, out: Path):
         (("--modality", "smell"), "no modality 'smell'"),
         (("--alpha", "-1"), "alpha must be a number of at least 0"),
         (("--epochs", "3"), "curi has no option --epochs here; it has --modality, --negatives, --alpha, --edition"),
-        (("--rate", "0"), "the rate must be more than 0, not 0.0"),
+        (("--rate", "0"), "the rate must be a number above 0, such as 0.001, not 0"),
+        (("--rate", "inf"), "the rate must be a number above 0, such as 0.001, not inf"),
         (("--device", "tpu"), "no device 'tpu'"),
         (("--size", "huge"), "'huge' is no size"),
         (("--experiment", "sequences"), "not both"),
@@ -61,7 +66,7 @@ def test_what_cannot_be_done_is_refused_before_anything_is_made(
 
 def test_options_that_a_run_decides_are_refused(invoke: Run, out: Path):
     (run,) = out.glob("curi-*-0")
-    for option in (("--scale", "paper"), ("--seed", "3"), ("--solver", "chance"), ("--split", "counting")):
+    for option in (("--scale", "paper"), ("--seed", "3"), ("--solver", "chance"), ("--workers", "2")):
         refused(invoke("eval", str(run), *option), f"{option[0]} is for benchmarks; leave it out to test a run")
     refused(invoke("eval", str(out)), f"give one of its folders, such as {run}")
 
@@ -72,8 +77,37 @@ def test_a_short_training_is_as_short_as_it_was_asked_to_be(invoke: Run, tmp_pat
 
 
 def test_a_run_without_a_checkpoint_does_not_stand_in_the_way(invoke: Run, tmp_path: Path):
-    refused(invoke(*TRAIN, *SHORT, "--rate", "1e30", "--out", str(tmp_path)), "lower the rate")
+    ran = invoke(*TRAIN, *SHORT, "--rate", "1e30", "--out", str(tmp_path))
+    assert ran.code == 2 and "lower the rate" in ran.err.splitlines()[-1]
+    assert not list(tmp_path.glob("*/checkpoints/*"))
     assert invoke(*TRAIN, *SHORT, "--out", str(tmp_path)).code == 0
+
+
+def test_one_run_that_fails_does_not_keep_the_others_from_being_done(invoke: Run, tmp_path: Path, monkeypatch: Patch):
+    learn = training.learn
+
+    def failing(job: training.Job, *words: Any) -> Path:
+        if job.seed == 0:
+            raise UserError("the loss is no longer a number")
+        return learn(job, *words)
+
+    monkeypatch.setattr(training, "learn", failing)
+    said = "1 of 2 runs failed, the others are done; curi-schema-avg-pool-counting-hard-0: the loss is no longer"
+    ran = invoke(*TRAIN, *SHORT, "--seeds", "2", "--out", str(tmp_path))
+    assert ran.code == 2 and ran.err.splitlines()[-1].startswith(f"Error: {said}")
+    assert [run.parent.name for run in tmp_path.glob("*/results.json")] == ["curi-schema-avg-pool-counting-hard-1"]
+
+
+def test_another_run_is_refused_before_data_are_made(invoke: Run, out: Path, monkeypatch: Patch):
+    monkeypatch.setattr(training.Study, "split", None)
+    words = (*TRAIN, *SHORT, "--alpha", "1", "--out", str(out), "--data-seed", "5")
+    refused(invoke(*words), "its data_seed is 0, here it is 5; choose another --out")
+
+
+def test_a_file_is_no_folder_for_runs(invoke: Run, tmp_path: Path):
+    (tmp_path / "file").write_text("mine")
+    for out in (tmp_path / "file", tmp_path / "file" / "runs"):
+        refused(invoke(*TRAIN, *SHORT, "--out", str(out)), f"{tmp_path / 'file'} is a file, not a folder")
 
 
 def test_an_empty_folder_has_no_table(invoke: Run, tmp_path: Path):

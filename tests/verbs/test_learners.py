@@ -90,6 +90,14 @@ def test_what_is_told_of_a_training_is_one_line_however_narrow_the_console() -> 
     assert first == second == teller.line(Moment()) and len(first) > 80
 
 
+def test_tables_need_no_pytorch(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(training, "find_spec", lambda name: None)
+    (table,) = learners.table("concept-world", runs)
+    assert table.rows and learners.results_page("concept-world", runs, tmp_path / "page.md").is_file()
+    with pytest.raises(UserError, match="networks need PyTorch"):
+        learners.evaluate(runs / "concept-world-sequences-mlp-0")
+
+
 def test_a_run_is_tested_again(runs: Path) -> None:
     scores, *confusions = learners.evaluate(runs / "concept-world-sequences-mlp-0")
     assert scores.title == "MLP, sequences, seed 0: F1" and len(confusions) == 3
@@ -121,6 +129,12 @@ def test_bad_words_are_refused(runs: Path, tmp_path: Path, monkeypatch: pytest.M
         learners.evaluate(tmp_path)
     with pytest.raises(UserError, match=r"its training.rate is 0.001, here it is 0.1"):
         learners.train("concept-world", ["sequences"], ["mlp"], out=runs, scale="demo", rate=0.1)
+    (tmp_path / "bad.pth").write_text("no weights")
+    with pytest.raises(UserError, match=r"bad\.pth cannot be read as PyTorch weights"):
+        learners.train(
+            "concept-world", ["sequences"], ["mlp", "resnet"], out=tmp_path, scale="demo", weights=tmp_path / "bad.pth"
+        )
+    (tmp_path / "bad.pth").unlink()
     with pytest.raises(UserError, match="--weights are ResNet-18's: add --model resnet"):
         learners.train("concept-world", ["sequences"], ["mlp"], out=tmp_path, scale="demo", weights="none.pth")
     assert not list(tmp_path.iterdir())

@@ -99,6 +99,14 @@ def check(job: Job, study: ConceptWorldStudy, out: Path | None = None) -> None:
         must_be_same(out / job.name, identity(job, study))
 
 
+def check_weights(file: Path) -> None:
+    """Refuse a file of weights that no ResNet can begin from."""
+    need_torch()
+    from recombine.solvers.networks.images import build
+
+    build("resnet", 32, 2, Key(0), file)
+
+
 def study_of(job: Job, store: Store, progress: Progress = silent) -> ConceptWorldStudy:
     """The study whose images a job needs."""
     library = None if job.concepts is None else read_file(job.concepts, load_library())
@@ -201,7 +209,6 @@ def learn(job: Job, study: ConceptWorldStudy, out: Path, watch: Any = None) -> P
 
 def _tested(folder: Path) -> bool:
     """Whether the results are those of the end of the training."""
-
     found = read_results(folder)
     with as_written(folder):
         return found is not None and bool(found["steps"] == last_measured(folder).step)
@@ -255,7 +262,6 @@ def evaluate(folder: Path, study: ConceptWorldStudy) -> dict[str, Any]:
 
 def job_of(config: Mapping[str, Any], folder: Path) -> Job:
     """The job that a run's config tells of."""
-
     if config.get("benchmark") != "concept-world":
         raise UserError(f"{folder} is a run of {config.get('benchmark')}, not of concept-world")
     own = folder / OWN

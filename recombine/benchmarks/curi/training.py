@@ -96,7 +96,6 @@ def check(job: Job, study: Study, out: Path | None = None) -> None:
     from recombine.solvers.train import need_device
 
     need_device(job.training.device)
-    study.split(job.split)
     for what, value, known in (
         ("pooling", job.pooling, POOLINGS),
         ("modality", job.modality, MODALITIES),
@@ -107,6 +106,9 @@ def check(job: Job, study: Study, out: Path | None = None) -> None:
     if not 0 <= job.alpha < inf:
         raise UserError(f"alpha must be a number of at least 0, such as 1, not {job.alpha:g}")
     if out is not None:
+        must_be_same(out / job.name, _plainly(job))  # before any data are made
+    study.split(job.split)
+    if out is not None:
         must_be_same(out / job.name, identity(job, study))
 
 
@@ -115,6 +117,12 @@ def check(job: Job, study: Study, out: Path | None = None) -> None:
 
 def identity(job: Job, study: Study) -> dict[str, Any]:
     """What decides the weights that a run ends with."""
+    data = {part: study.episodes_recipe(job.split, part, job.negatives).digest for part in LEARNT}
+    return {**_plainly(job), "data": data}
+
+
+def _plainly(job: Job) -> dict[str, Any]:
+    """The same but for the data, which must be made to be known."""
     from recombine.solvers.networks.prototype import VERSION
 
     network = {"modality": job.modality, "pooling": job.pooling, "size": list(job.size)}
@@ -125,7 +133,6 @@ def identity(job: Job, study: Study) -> dict[str, Any]:
         "edition": job.edition,
         "scale": job.scale,
         "data_seed": job.data_seed,
-        "data": {part: study.episodes_recipe(job.split, part, job.negatives).digest for part in LEARNT},
         "network": {**network, "version": VERSION[job.pooling]},
         "alpha": job.alpha,
         "seed": job.seed,
@@ -179,7 +186,6 @@ def _words(study: Study) -> Words:
 
 def _tested(folder: Path, episodes: int) -> bool:
     """Whether the results are those of the end of the training."""
-
     found = read_results(folder)
     with as_written(folder):
         return found is not None and (found["steps"], found["episodes"]) == (last_measured(folder).step, episodes)
@@ -284,7 +290,6 @@ def written(job: Job, study: Study, network: Any, episodes: int) -> dict[str, An
 
 def job_of(config: Mapping[str, Any], folder: Path) -> Job:
     """The job that a run's config tells of."""
-
     if config.get("benchmark") != "curi":
         raise UserError(f"{folder} is a run of {config.get('benchmark')}, not of curi")
     with as_written(folder):
@@ -309,5 +314,4 @@ def job_of(config: Mapping[str, Any], folder: Path) -> Job:
 
 def results(out: Path) -> Iterator[tuple[Path, dict[str, Any], dict[str, Any]]]:
     """The finished runs of a folder: config and results."""
-
     return ((folder, config, found) for folder, config, found in runs_of(out, "curi") if found is not None)

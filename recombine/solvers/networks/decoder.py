@@ -27,8 +27,9 @@ class ConceptDecoder(nn.Module):
         return said
 
     def loss(self, prototypes: Tensor, words: Tensor) -> Tensor:
-        """The mean surprise per word, the end included."""
-        said = self(prototypes, words).float()
+        """The mean surprise per word, the end included. In whole precision: not every machine has a mixed LSTM."""
+        with torch.autocast(prototypes.device.type, enabled=False):
+            said = self(prototypes.float(), words)
         return cross_entropy(said.flatten(0, 1), words.flatten(), ignore_index=PAD)
 
     @torch.no_grad()

@@ -65,7 +65,7 @@ class ResNet(nn.Module):
             for name, value in self.state_dict().items()
             if not name.startswith(("fc.", "mean", "spread")) and not name.endswith(COUNTER)
         }
-        missing = [name for name, value in own.items() if name not in weights or weights[name].shape != value.shape]
+        missing = [name for name, value in own.items() if getattr(weights.get(name), "shape", None) != value.shape]
         if missing:
             raise KeyError(missing[0])
         self.load_state_dict({name: weights[name] for name in own}, strict=False)

@@ -15,9 +15,11 @@ import torch
 
 from recombine.api import Curi
 from recombine.benchmarks.curi import training as of_training
+from recombine.benchmarks.curi.edition import edition
 from recombine.benchmarks.curi.exam import ANSWERS, mark, piece
 from recombine.benchmarks.curi.study import Study
 from recombine.benchmarks.curi.training import PAPER, SETTINGS, Job, Validation, evaluate, job_of, learn, results
+from recombine.solvers.networks.images import parameters
 from recombine.solvers.networks.prototype import Plan, build
 from recombine.solvers.prototypes import EpisodeLesson, PrototypeSolver
 from recombine.solvers.records import read_config, read_metrics
@@ -61,6 +63,24 @@ def told(folder: Path) -> dict[str, Any]:
 
 
 # --- runs
+
+
+@pytest.mark.parametrize("pooling", ["avg-pool", "relation-net"])
+def test_a_run_in_mixed_precision_writes_concepts_too(study: Study, tmp_path: Path, pooling: str) -> None:
+    mixed = replace(BRIEFLY, steps=2, precision="bfloat16")
+    found = told(learn(replace(JOB, pooling=pooling, alpha=1.0, training=mixed), study, tmp_path, episodes=8))
+    assert found["steps"] == 2 and found["written"]["episodes"] == 8
+
+
+def test_the_editions_have_networks_and_words_of_their_own(study: Study) -> None:
+    paper = Study(replace(study.setup, edition=edition("paper")), study.store)
+    job = replace(JOB, pooling="relation-net", alpha=1.0)
+    sizes = [parameters(of_training._network(job, one)) for one in (study, paper)]
+    assert sizes[1] - sizes[0] == 4 * 2 * 256  # the norms of g
+    concept = study.space.concepts[0]
+    words = [of_training._words(one) for one in (study, paper)]
+    release, prefix = (one.text(one.numbers([concept])[0]) for one in words)
+    assert sorted(release.split()) == sorted(prefix.split()) and release != prefix
 
 
 @pytest.mark.parametrize(("alpha", "sized", "ending"), [(0, 460_980, "hard-0"), (1, 932_449, "hard-alpha1-0")])
