@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from recombine.benchmarks.curi.training import Job
 from recombine.report.curi_runs import (
     METRICS,
     Group,
@@ -11,6 +10,7 @@ from recombine.report.curi_runs import (
     cost_table,
     examples_table,
     growth_table,
+    named,
     score_table,
     settings_table,
     world_of,
@@ -52,15 +52,8 @@ def _parts(groups: Sequence[Group]) -> list[tuple[str, list[Group]]]:
     """The groups by their world: those that are tested on the same episodes."""
     found: dict[str, list[Group]] = {}
     for group in groups:
-        found.setdefault(_part(group.job), []).append(group)
+        found.setdefault(named(group.job), []).append(group)
     return list(found.items())
-
-
-def _part(job: Job) -> str:
-    said = [job.split] + (["easy negatives"] if job.negatives != "hard" else [])
-    said += [f"scale {job.scale}"] if job.scale != "paper" else []
-    said += [f"edition {job.edition}"] if job.edition != "release" else []
-    return ", ".join(said + ([f"data seed {job.data_seed}"] if job.data_seed else []))
 
 
 def _score(group: Group, metric: str) -> Score:
@@ -92,10 +85,10 @@ def tables(groups: Sequence[Group], oracles: Oracles) -> list[Table]:
     return [*found, *filter(None, (growth_table(groups), written_table(groups), examples_table(groups)))]
 
 
-def markdown_page(groups: Sequence[Group], oracles: Oracles, file: Path) -> None:
+def markdown_page(groups: Sequence[Group], oracles: Oracles, beside: Sequence[Table], file: Path) -> None:
     """The page as Markdown, with its figures in a folder beside it."""
     parts = [f"# {TITLE}", INTRO, _counted(groups), *notes_of(file), "## Scores"]
-    parts += [table.markdown() for table in tables(groups, oracles)]
+    parts += [table.markdown() for table in (*tables(groups, oracles), *beside)]
     parts += ["## Figures", *drawn(figures(groups, oracles), file)]
     parts += ["## Cost and settings", cost_table(groups).markdown(), settings_table(groups).markdown()]
     write_markdown(file, parts)

@@ -34,6 +34,14 @@ def world_of(job: Job) -> World:
     return job.edition, job.scale, job.data_seed, job.split, job.negatives
 
 
+def named(job: Job) -> str:
+    """The world of a job in words."""
+    said = [job.split] + (["easy negatives"] if job.negatives != "hard" else [])
+    said += [f"scale {job.scale}"] if job.scale != "paper" else []
+    said += [f"edition {job.edition}"] if job.edition != "release" else []
+    return ", ".join(said + ([f"data seed {job.data_seed}"] if job.data_seed else []))
+
+
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """A finished run."""

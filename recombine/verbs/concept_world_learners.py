@@ -18,6 +18,7 @@ from recombine.solvers.training import Training
 from recombine.store.engine import Progress, engine, silent
 from recombine.store.errors import UserError
 from recombine.store.store import Store, write_atomically
+from recombine.verbs.beside import beside, beside_table
 from recombine.verbs.common import folder_for_runs, free_file, positive
 from recombine.verbs.runs import train_all
 from recombine.verbs.teller import Teller
@@ -177,14 +178,30 @@ def results_page(runs: str | Path, out: str | Path, store: Store | None = None, 
     found = _finished(runs)
     out = free_file(out, (".html", ".md"))
     first = found.compared[0].runs[0].job
-    study = training.study_of(first, store or Store.default(), progress)
+    store = store or Store.default()
+    study = training.study_of(first, store, progress)
     experiments = {name: study.experiment(name) for name in study.library.experiments}
+    others = _beside(found, store, progress)
     if out.suffix == ".md":
-        markdown_page(found, experiments, out)
+        markdown_page(found, experiments, others, out)
         return out
-    text = html_page(found, experiments, out)
+    text = html_page(found, experiments, others, out)
     write_atomically(out, lambda draft: draft.write_text(text, encoding="utf-8"))
     return out
+
+
+def _beside(outcomes: Outcomes, store: Store, progress: Progress) -> Table | None:
+    """Baselines and ideal learners on the shipped experiments of the runs."""
+    jobs = {run.job.base: run.job for group in outcomes.compared for run in group.runs if run.job.concepts is None}
+    rows = []
+    for name, job in jobs.items():
+        data = training.study_of(job, store).recipe(name).digest
+        rows += beside("concept-world", name, data, store, progress, scale=job.scale, seed=job.images)
+    note = (
+        "The mean F1 over classes, with 95 % intervals over images. Nearest goes by the most similar training images, "
+        "statistics is a logistic regression; both know only how many points have each value."
+    )
+    return beside_table(rows, "F1", 1.0, ".3f", note) if rows else None
 
 
 def _finished(runs: str | Path) -> Outcomes:

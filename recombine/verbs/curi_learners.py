@@ -12,7 +12,7 @@ from recombine.benchmarks.curi.study import scale as scale_of
 from recombine.benchmarks.curi.training import Job
 from recombine.metrics.intervals import Interval
 from recombine.report.curi_networks import markdown_page, tables
-from recombine.report.curi_runs import Group, Oracles, read_groups, world_of
+from recombine.report.curi_runs import METRICS, Group, Oracles, named, read_groups, world_of
 from recombine.report.table import Column, Table
 from recombine.report.times import time_of
 from recombine.solvers.kinds import PICTURE, POOLINGS
@@ -22,6 +22,7 @@ from recombine.store.engine import Progress, engine, silent
 from recombine.store.errors import UserError
 from recombine.store.store import Store
 from recombine.tasks.episodes import Negatives
+from recombine.verbs.beside import beside, beside_table
 from recombine.verbs.common import folder_for_runs, free_file, positive
 from recombine.verbs.runs import train_all
 from recombine.verbs.teller import Teller
@@ -152,6 +153,8 @@ def evaluate(
     return [*made, _written(found["written"])] if found["written"] else made
 
 
+BESIDE = 200
+"""The test episodes of baselines on a page."""
 ORACLES = {"weak oracle": "weak", "strong oracle": "strong"}
 JUDGED = {"well_formed": "well formed", "consistent": "consistent with the support", "synonym": "synonyms of the truth"}
 
@@ -176,8 +179,25 @@ def brief(table: Table) -> Table:
 def results_page(runs: str | Path, out: str | Path, store: Store | None = None, progress: Progress = silent) -> Path:
     """The results page of the finished runs of a folder, as Markdown with figures beside it."""
     groups, file = read_groups(Path(runs)), free_file(out, (".md",))
-    markdown_page(groups, oracles(groups, store or Store.default(), progress), file)
+    store = store or Store.default()
+    markdown_page(groups, oracles(groups, store, progress), _beside(groups, store, progress), file)
     return file
+
+
+def _beside(groups: Sequence[Group], store: Store, progress: Progress) -> list[Table]:
+    """Baselines and ideal learners on the first test episodes of these runs, by mAP and by accuracy."""
+    rows = []
+    for job in {world_of(group.job): group.job for group in groups}.values():
+        data = _study(job, store).episodes_recipe(job.split, "test", job.negatives).digest
+        world = {"scale": job.scale, "edition": job.edition, "seed": job.data_seed, "negatives": job.negatives}
+        found = beside("curi", job.split, data, store, progress, **world, episodes=BESIDE)
+        rows += [{**row, "test": named(job)} for row in found]
+    note = (
+        f"Percent, with 95 % intervals over the first {BESIDE} test episodes. Nearest goes by the most similar support "
+        "scenes, statistics is a logistic regression; both know only how many objects have each value, and learn from "
+        "the support alone."
+    )
+    return [beside_table(rows, metric, 100.0, ".1f", note) for metric in METRICS]
 
 
 def oracles(groups: Sequence[Group], store: Store, progress: Progress = silent) -> Oracles:

@@ -143,7 +143,7 @@ def test_written_concepts_are_told_where_there_are_any():
 
 def test_the_page_has_every_table_and_figure(tmp_path: Path):
     groups = grouped_runs([outcome(0.2), outcome(0.3, split="boolean"), outcome(0.4, pooling="concat")])
-    markdown_page(groups, IDEAL, tmp_path / "page.md")
+    markdown_page(groups, IDEAL, (), tmp_path / "page.md")
     text = (tmp_path / "page.md").read_text()
     assert all(table.title in text for table in tables(groups, IDEAL))
     assert "3 runs: 2 networks on 2 of the nine splits" in text

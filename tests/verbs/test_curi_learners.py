@@ -9,6 +9,7 @@ from pytest import MonkeyPatch as Patch
 
 from recombine.benchmarks.curi import training
 from recombine.store.errors import UserError
+from recombine.verbs import curi_learners
 from tests.commands import Run, refused
 
 TRAIN = ("train", "curi", "--split", "counting", "--model", "avg-pool", "--scale", "demo", "--workers", "1")
@@ -20,7 +21,8 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("runs")
 
 
-def test_train_test_and_table(invoke: Run, out: Path):
+def test_train_test_and_table(invoke: Run, out: Path, monkeypatch: Patch):
+    monkeypatch.setattr(curi_learners, "BESIDE", 16)
     made = invoke(*TRAIN, *SHORT, "--alpha", "1", "--out", str(out), "--json")
     (row,) = json.loads(made.out)
     assert row["run"] == "schema-avg-pool-counting-hard-alpha1-0" and row["steps"] == 2
@@ -34,7 +36,9 @@ def test_train_test_and_table(invoke: Run, out: Path):
     assert isinstance(told, list) and told[0][0]["score"] == "mAP"
     assert told[0][0]["this run"]["value"] == pytest.approx(row["mAP"]), "as many episodes as before"
     page = invoke("table", "curi", str(out), "--out", str(out / "page.md"))
-    assert page.code == 0 and "Table 2, mAP" in (out / "page.md").read_text()
+    text = (out / "page.md").read_text()
+    assert page.code == 0 and "Table 2, mAP" in text
+    assert "**Baselines and ideal learners, accuracy**" in text and "| counting, scale demo | 50.0 [" in text
     shown = invoke("table", "curi", str(out))
     assert shown.code == 0 and "Table 2, accuracy" in shown.out
     assert len(json.loads(invoke("table", "curi", str(out), "--json").out)) == 4

@@ -14,6 +14,7 @@ from recombine.benchmarks.concept_world import study as of_study
 from recombine.benchmarks.concept_world.published import F1, FURTHER, MODELS
 from recombine.solvers import training
 from recombine.store.errors import UserError
+from recombine.verbs import beside as of_beside
 from recombine.verbs import learners
 from recombine.verbs.teller import Teller
 from tests.commands import Run, refused
@@ -62,12 +63,24 @@ def test_the_terminal_shows_the_means_and_json_everything(runs: Path, invoke: Ru
 def test_the_table_is_a_page(runs: Path, tmp_path: Path, invoke: Run) -> None:
     for name in ("networks.md", "networks.html"):
         ran = invoke("table", "concept-world", runs, "--out", tmp_path / name)
-        assert ran.code == 0 and ran.err == f"wrote {tmp_path / name}\n"
+        assert ran.code == 0 and ran.err.endswith(f"wrote {tmp_path / name}\n")
         text = (tmp_path / name).read_text()
         assert "Table 4: ConceptWorld, sequences" in text and "2 of 75 runs are finished, 73 are missing" in text
         assert "MLP (scale demo, epochs 1)" in text and "mixed 160" in text
     assert (tmp_path / "networks" / "sequences-length_5.svg").is_file()
     refused(invoke("table", "concept-world", runs, "--out", tmp_path / "networks.pdf"), "choose an ending")
+
+
+def test_baselines_stand_beside_the_networks_and_are_scored_once(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learners.results_page("concept-world", runs, tmp_path / "page.md")
+    monkeypatch.setattr(of_beside, "score", None)
+    learners.results_page("concept-world", runs, tmp_path / "again.md")
+    lines = (tmp_path / "again.md").read_text().splitlines()
+    assert "| test | chance | majority | nearest | statistics | strong oracle | weak oracle |" in lines
+    (row,) = (line for line in lines if line.startswith("| sequences/length_7 |"))
+    assert row.split(" | ")[1].startswith("0.333 [") and row.split(" | ")[5].startswith("1.000 [")
 
 
 class Moment(NamedTuple):
