@@ -98,14 +98,16 @@ def _html(block: str) -> str:
 # --- pages
 
 
-def markdown_page(outcomes: Outcomes, experiments: Mapping[str, Experiment], beside: Table | None, file: Path) -> None:
+def markdown_page(
+    outcomes: Outcomes, experiments: Mapping[str, Experiment], beside: Mapping[str, Table], file: Path
+) -> None:
     """The page as Markdown, with its figures in a folder beside it."""
     parts = [f"# {TITLE}", INTRO, runs_table(outcomes).markdown(), "## What the paper finds, and what we find"]
-    parts += [_bullets(verdicts(outcomes)), agreement(outcomes).markdown()]
-    parts += [beside.markdown()] if beside else []
-    parts += notes_of(file)
+    parts += [_bullets(verdicts(outcomes)), agreement(outcomes).markdown(), *notes_of(file)]
     for experiment, table in zip(outcomes.experiments, score_tables(outcomes)):
-        parts += [f"## {_heading(experiment)}", table.markdown(), *drawn(figures(outcomes, experiment), file)]
+        parts += [f"## {_heading(experiment)}", table.markdown()]
+        parts += [beside[experiment].markdown()] if experiment in beside else []
+        parts += drawn(figures(outcomes, experiment), file)
     parts += ["## Cost", cost_table(outcomes).markdown(), "## Settings"]
     parts += [table.markdown() for table in (settings_table(outcomes), images_table(experiments))]
     write_markdown(file, parts)
@@ -119,14 +121,17 @@ def _bullets(found: Sequence[Verdict]) -> str:
     return "\n".join(f"* {one.finding}: **{one.holds}**. {one.because}" for one in found)
 
 
-def html_page(outcomes: Outcomes, experiments: Mapping[str, Experiment], beside: Table | None, file: Path) -> str:
+def html_page(
+    outcomes: Outcomes, experiments: Mapping[str, Experiment], beside: Mapping[str, Table], file: Path
+) -> str:
     """The page as one file."""
     found = "".join(paragraph(f"{one.finding}: {one.holds}. {one.because}") for one in verdicts(outcomes))
-    notes = (beside.html() if beside else "") + "".join(map(_html, notes_of(file)))
+    notes = "".join(map(_html, notes_of(file)))
     sections = [Section("What the paper finds, and what we find", found + agreement(outcomes).html() + notes)]
     for experiment, table in zip(outcomes.experiments, score_tables(outcomes)):
         charts = "".join(chart(figure.svg, figure.caption) for figure in figures(outcomes, experiment))
-        sections.append(Section(_heading(experiment), table.html() + charts))
+        others = beside[experiment].html() if experiment in beside else ""
+        sections.append(Section(_heading(experiment), table.html() + others + charts))
     sections.append(Section("Cost", runs_table(outcomes).html() + cost_table(outcomes).html()))
     sections.append(Section("Settings", settings_table(outcomes).html() + images_table(experiments).html()))
     return page(TITLE, sections, INTRO)

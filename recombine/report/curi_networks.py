@@ -85,10 +85,10 @@ def tables(groups: Sequence[Group], oracles: Oracles) -> list[Table]:
     return [*found, *filter(None, (growth_table(groups), written_table(groups), examples_table(groups)))]
 
 
-def markdown_page(groups: Sequence[Group], oracles: Oracles, beside: Sequence[Table], file: Path) -> None:
+def markdown_page(groups: Sequence[Group], oracles: Oracles, beside: Table, file: Path) -> None:
     """The page as Markdown, with its figures in a folder beside it."""
     parts = [f"# {TITLE}", INTRO, _counted(groups), *notes_of(file), "## Scores"]
-    parts += [table.markdown() for table in (*tables(groups, oracles), *beside)]
+    parts += [table.markdown() for table in (*tables(groups, oracles), beside)]
     parts += ["## Figures", *drawn(figures(groups, oracles), file)]
     parts += ["## Cost and settings", cost_table(groups).markdown(), settings_table(groups).markdown()]
     write_markdown(file, parts)

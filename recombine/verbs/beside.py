@@ -1,12 +1,10 @@
 """What stands beside networks on a results page: baselines and ideal learners that sit the same tests."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from recombine.metrics.intervals import Interval
-from recombine.report.table import Column, Table
 from recombine.store.engine import Progress
 from recombine.store.recipe import Recipe
 from recombine.store.store import Store, write_atomically
@@ -31,16 +29,12 @@ def beside(benchmark: str, split: str, data: str, store: Store, progress: Progre
     return rows
 
 
-def beside_table(rows: Sequence[Row], metric: str, unit: float, format: str, note: str) -> Table:
-    """One row for each test, one column for each solver; a score is in percent, or in hundreds of `unit`."""
-    solvers = tuple(dict.fromkeys(row["solver"] for row in rows))
-    named = {"strong": "strong oracle", "weak": "weak oracle"}
-    columns = (Column("test"), *(Column(named.get(name, name), "right", format) for name in solvers))
-    known = {(row["test"], row["solver"]): row[metric] for row in rows}
-    tests = dict.fromkeys(row["test"] for row in rows)
-    cells = tuple((test, *(_scaled(known[test, solver], unit) for solver in solvers)) for test in tests)
-    return Table(f"Baselines and ideal learners, {metric}", columns, cells, note)
+def solver_of(row: Row) -> str:
+    """The name of a solver as a table has it."""
+    name = str(row["solver"])
+    return {"strong": "strong oracle", "weak": "weak oracle"}.get(name, name)
 
 
-def _scaled(score: dict[str, float], unit: float) -> Interval:
-    return Interval(*(unit * score[bound] / 100 for bound in ("value", "low", "high")))
+def score_of(row: Row, metric: str, unit: float = 100.0) -> Interval:
+    """A score in percent, or in another unit."""
+    return Interval(*(unit * row[metric][bound] / 100 for bound in ("value", "low", "high")))

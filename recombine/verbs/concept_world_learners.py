@@ -18,7 +18,7 @@ from recombine.solvers.training import Training
 from recombine.store.engine import Progress, engine, silent
 from recombine.store.errors import UserError
 from recombine.store.store import Store, write_atomically
-from recombine.verbs.beside import beside, beside_table
+from recombine.verbs.beside import Row, beside, score_of, solver_of
 from recombine.verbs.common import folder_for_runs, free_file, positive
 from recombine.verbs.runs import train_all
 from recombine.verbs.teller import Teller
@@ -99,13 +99,14 @@ def _weights(weights: str | Path | None, model: str) -> Path | None:
 
 
 def evaluate(run: str | Path, store: Store | None = None, progress: Progress = silent) -> list[Table]:
-    """Test a run again with its best weights: F1 of every class on every test, and the confusion matrices."""
+    """Test a run again with its best weights: F1 of every class on every test, others' beside it, what is confused."""
     folder = Path(run)
     config = read_config(folder)
     job = training.job_of(config, folder)
-    study = training.study_of(job, store or Store.default(), progress)
-    found = training.evaluate(folder, study)
-    return [_scores_table(job, found), *(_confusion_table(name, found) for name in found["confusion"])]
+    store = store or Store.default()
+    found = training.evaluate(folder, training.study_of(job, store, progress))
+    others = _beside([job], store, progress).values()
+    return [_scores_table(job, found), *others, *(_confusion_table(name, found) for name in found["confusion"])]
 
 
 def _scores_table(job: Job, found: Mapping[str, Any]) -> Table:
@@ -181,7 +182,7 @@ def results_page(runs: str | Path, out: str | Path, store: Store | None = None, 
     store = store or Store.default()
     study = training.study_of(first, store, progress)
     experiments = {name: study.experiment(name) for name in study.library.experiments}
-    others = _beside(found, store, progress)
+    others = _beside([run.job for group in found.compared for run in group.runs], store, progress)
     if out.suffix == ".md":
         markdown_page(found, experiments, others, out)
         return out
@@ -190,18 +191,26 @@ def results_page(runs: str | Path, out: str | Path, store: Store | None = None, 
     return out
 
 
-def _beside(outcomes: Outcomes, store: Store, progress: Progress) -> Table | None:
-    """Baselines and ideal learners on the shipped experiments of the runs."""
-    jobs = {run.job.base: run.job for group in outcomes.compared for run in group.runs if run.job.concepts is None}
-    rows = []
-    for name, job in jobs.items():
+def _beside(jobs: Sequence[Job], store: Store, progress: Progress) -> dict[str, Table]:
+    """Baselines and ideal learners on the experiments of these jobs, as far as they are the paper's."""
+    found = {}
+    for name, job in {job.base: job for job in jobs if job.concepts is None}.items():
         data = training.study_of(job, store).recipe(name).digest
-        rows += beside("concept-world", name, data, store, progress, scale=job.scale, seed=job.images)
+        rows = beside("concept-world", name, data, store, progress, scale=job.scale, seed=job.images)
+        found[name] = _beside_table(name, rows)
+    return found
+
+
+def _beside_table(experiment: str, rows: Sequence[Row]) -> Table:
+    scores = {(solver_of(row), row["test"].removeprefix(f"{experiment}/")): score_of(row, "F1", 1.0) for row in rows}
+    solvers, tests = (tuple(dict.fromkeys(pair[place] for pair in scores)) for place in (0, 1))
+    columns = (Column("solver"), *(Column(test, "right", ".3f") for test in tests))
     note = (
         "The mean F1 over classes, with 95 % intervals over images. Nearest goes by the most similar training images, "
         "statistics is a logistic regression; both know only how many points have each value."
     )
-    return beside_table(rows, "F1", 1.0, ".3f", note) if rows else None
+    cells = tuple((solver, *(scores[solver, test] for test in tests)) for solver in solvers)
+    return Table(f"Baselines and ideal learners, {experiment}", columns, cells, note)
 
 
 def _finished(runs: str | Path) -> Outcomes:

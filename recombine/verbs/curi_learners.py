@@ -22,7 +22,7 @@ from recombine.store.engine import Progress, engine, silent
 from recombine.store.errors import UserError
 from recombine.store.store import Store
 from recombine.tasks.episodes import Negatives
-from recombine.verbs.beside import beside, beside_table
+from recombine.verbs.beside import beside, score_of, solver_of
 from recombine.verbs.common import folder_for_runs, free_file, positive
 from recombine.verbs.runs import train_all
 from recombine.verbs.teller import Teller
@@ -184,8 +184,8 @@ def results_page(runs: str | Path, out: str | Path, store: Store | None = None, 
     return file
 
 
-def _beside(groups: Sequence[Group], store: Store, progress: Progress) -> list[Table]:
-    """Baselines and ideal learners on the first test episodes of these runs, by mAP and by accuracy."""
+def _beside(groups: Sequence[Group], store: Store, progress: Progress) -> Table:
+    """Baselines and ideal learners on the first test episodes of these runs."""
     rows = []
     for job in {world_of(group.job): group.job for group in groups}.values():
         data = _study(job, store).episodes_recipe(job.split, "test", job.negatives).digest
@@ -197,7 +197,9 @@ def _beside(groups: Sequence[Group], store: Store, progress: Progress) -> list[T
         "scenes, statistics is a logistic regression; both know only how many objects have each value, and learn from "
         "the support alone."
     )
-    return [beside_table(rows, metric, 100.0, ".1f", note) for metric in METRICS]
+    columns = (Column("split"), Column("solver"), *(Column(metric, "right") for metric in METRICS))
+    cells = tuple((row["test"], solver_of(row), *(score_of(row, metric) for metric in METRICS)) for row in rows)
+    return Table("Baselines and ideal learners", columns, cells, note)
 
 
 def oracles(groups: Sequence[Group], store: Store, progress: Progress = silent) -> Oracles:

@@ -308,7 +308,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
 
 def test_the_page_has_every_table_and_figure_and_the_intervals(whole: Outcomes, tmp_path: Path) -> None:
     file = tmp_path / "networks.md"
-    markdown_page(whole, {}, None, file)
+    markdown_page(whole, {}, {}, file)
     text = file.read_text()
     assert all(f"**{name}: ConceptWorld, {experiment}**" in text for experiment, name in TABLES.items())
     assert "| MLP | mixed | 2 | 0.119 | 0.119 [0.119, 0.119] |" in text
@@ -316,7 +316,7 @@ def test_the_page_has_every_table_and_figure_and_the_intervals(whole: Outcomes, 
     drawn = sorted(one.name for one in (tmp_path / "networks").iterdir())
     assert len(drawn) == 5 + 10 and all(f"(networks/{name})" in text for name in drawn)
     assert all(ElementTree.parse(tmp_path / "networks" / name) for name in drawn)
-    page = html_page(whole, {}, None, file)
+    page = html_page(whole, {}, {}, file)
     assert all(f"{name}: ConceptWorld, {experiment}" in page for experiment, name in TABLES.items())
 
 
@@ -357,9 +357,9 @@ def test_notes_of_people_are_part_of_the_page(whole: Outcomes, tmp_path: Path) -
     )
     (tmp_path / "notes" / "other.md").write_text("of another page")
     assert notes_of(file) == ["**Honestly**, [this](x.md) differs.", "| a | b |\n|---|---|\n| 1 | 2 |"]
-    markdown_page(whole, {}, None, file)
+    markdown_page(whole, {}, {}, file)
     assert "**Honestly**, [this](x.md) differs.\n\n| a | b |" in file.read_text()
-    page = html_page(whole, {}, None, file)
+    page = html_page(whole, {}, {}, file)
     assert "Honestly, this differs." in page and "<td>2</td>" in page and "another page" not in page
 
 

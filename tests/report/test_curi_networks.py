@@ -22,6 +22,7 @@ from recombine.report.curi_runs import (
     written_table,
 )
 from recombine.report.curves import Curve, curve_chart
+from recombine.report.table import Column, Table
 
 TRAINING = replace(PAPER, steps=1_000, validate_every=250)
 IDEAL = {
@@ -143,7 +144,7 @@ def test_written_concepts_are_told_where_there_are_any():
 
 def test_the_page_has_every_table_and_figure(tmp_path: Path):
     groups = grouped_runs([outcome(0.2), outcome(0.3, split="boolean"), outcome(0.4, pooling="concat")])
-    markdown_page(groups, IDEAL, (), tmp_path / "page.md")
+    markdown_page(groups, IDEAL, Table("Beside", (Column("solver"),), ()), tmp_path / "page.md")
     text = (tmp_path / "page.md").read_text()
     assert all(table.title in text for table in tables(groups, IDEAL))
     assert "3 runs: 2 networks on 2 of the nine splits" in text
