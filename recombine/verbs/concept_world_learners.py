@@ -207,7 +207,7 @@ def _beside_table(experiment: str, rows: Sequence[Row]) -> Table:
     columns = (Column("solver"), *(Column(test, "right", ".3f") for test in tests))
     note = (
         "The mean F1 over classes, with 95 % intervals over images. Nearest goes by the most similar training images, "
-        "statistics is a logistic regression; both know only how many points have each value."
+        "statistics is a logistic regression; both know only how many points there are of each colour."
     )
     cells = tuple((solver, *(scores[solver, test] for test in tests)) for solver in solvers)
     return Table(f"Baselines and ideal learners, {experiment}", columns, cells, note)
