@@ -188,7 +188,7 @@ class Ahead:
             for other in groups
             if _kind(one) in self.better and _kind(other) in self.worse
         ]
-        return judged(self.finding, cases, self.experiment)
+        return judged(self.finding, cases, f"the networks to compare on {self.experiment}")
 
     def _case(self, one: Group, other: Group) -> Case:
         high, low = (_over(group, self.tests, *self.classes) for group in (one, other))
