@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from recombine import benchmarks
+from recombine import benchmarks, cli
 from recombine.benchmarks import laws
 from recombine.benchmarks.curi import study
 from recombine.benchmarks.curi.study import SCALES, Scale
@@ -277,6 +277,21 @@ def test_an_interrupted_run_resumes(tmp_path: Path, how: signal.Signals) -> None
     subprocess.run(command, env={**os.environ, "RECOMBINE_HOME": str(home)}, check=True, capture_output=True)
     assert len(list(home.glob("episodes/*/recipe.json"))) == 3
     assert not list(home.glob("drafts/*"))
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (MemoryError("Unable to allocate 8 GiB"), True),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory"), True),
+        (RuntimeError("CUDA out of memory"), True),
+        (RuntimeError("a bug of ours"), False),
+        (ValueError("out of memory"), False),
+    ],
+)
+def test_a_lack_of_memory_is_told_and_a_bug_is_not_hidden(error: Exception, told: bool) -> None:
+    said = cli._in_words(error)
+    assert ("not enough memory" in said) if said else not told
 
 
 def test_the_shards_are_small_enough_to_resume() -> None:

@@ -35,6 +35,6 @@ def solver_of(row: Row) -> str:
     return {"strong": "strong oracle", "weak": "weak oracle"}.get(name, name)
 
 
-def score_of(row: Row, metric: str, unit: float = 100.0) -> Interval:
-    """A score in percent, or in another unit."""
-    return Interval(*(unit * row[metric][bound] / 100 for bound in ("value", "low", "high")))
+def score_of(row: Row, metric: str, times: float = 1.0) -> Interval:
+    """A score in percent, or as many times that."""
+    return Interval(*(times * row[metric][bound] for bound in ("value", "low", "high")))

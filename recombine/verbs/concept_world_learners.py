@@ -202,7 +202,7 @@ def _beside(jobs: Sequence[Job], store: Store, progress: Progress) -> dict[str, 
 
 
 def _beside_table(experiment: str, rows: Sequence[Row]) -> Table:
-    scores = {(solver_of(row), row["test"].removeprefix(f"{experiment}/")): score_of(row, "F1", 1.0) for row in rows}
+    scores = {(solver_of(row), row["test"].removeprefix(f"{experiment}/")): score_of(row, "F1", 0.01) for row in rows}
     solvers, tests = (tuple(dict.fromkeys(pair[place] for pair in scores)) for place in (0, 1))
     columns = (Column("solver"), *(Column(test, "right", ".3f") for test in tests))
     note = (

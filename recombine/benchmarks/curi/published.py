@@ -344,7 +344,7 @@ EASY: dict[str, dict[tuple[str, str], dict[str, tuple[float, float | None]]]] = 
 }
 """The same with easy negatives, from Tables 10, 11 and 13 to 17 of the first paper's appendix, which has no accuracies.
 
-Our copies of its Tables 12 and 18 (Counting, Binding (shape)) cannot be read with certainty and are left out.
+Its Tables 12 and 18 (Counting, Binding (shape)) are left out: not all of their rows can be read with certainty.
 """
 LANGUAGE_GAIN = (2.8, 0.6)
 """By how many points of mAP writing the concept helps on average, and its error."""
