@@ -8,7 +8,7 @@ import numpy as np
 
 from recombine.benchmarks.concept_world.definition import Experiment
 from recombine.metrics.seeds import over_seeds
-from recombine.report.concept_world_findings import Verdict, agreement, verdicts
+from recombine.report.concept_world_findings import agreement, verdicts
 from recombine.report.concept_world_runs import (
     FROM_SCRATCH,
     TABLES,
@@ -21,6 +21,7 @@ from recombine.report.concept_world_runs import (
     settings_table,
     theirs,
 )
+from recombine.report.findings import bullets
 from recombine.report.page import Section, chart, page, paragraph
 from recombine.report.results import Figure, drawn, notes_of, write_markdown
 from recombine.report.score_charts import Confusion, Score, confusion_chart, score_chart
@@ -103,7 +104,7 @@ def markdown_page(
 ) -> None:
     """The page as Markdown, with its figures in a folder beside it."""
     parts = [f"# {TITLE}", INTRO, runs_table(outcomes).markdown(), "## What the paper finds, and what we find"]
-    parts += [_bullets(verdicts(outcomes)), agreement(outcomes).markdown(), *notes_of(file)]
+    parts += [bullets(verdicts(outcomes)), agreement(outcomes).markdown(), *notes_of(file)]
     for experiment, table in zip(outcomes.experiments, score_tables(outcomes)):
         parts += [f"## {_heading(experiment)}", table.markdown()]
         parts += [beside[experiment].markdown()] if experiment in beside else []
@@ -115,10 +116,6 @@ def markdown_page(
 
 def _heading(experiment: str) -> str:
     return f"{experiment} ({TABLES[experiment]})" if experiment in TABLES else experiment
-
-
-def _bullets(found: Sequence[Verdict]) -> str:
-    return "\n".join(f"* {one.finding}: **{one.holds}**. {one.because}" for one in found)
 
 
 def html_page(

@@ -95,10 +95,14 @@ class Group:
 
     def score(self, metric: str) -> Interval:
         """In percent: over seeds, or over the test episodes of the one run."""
-        found = [run.results["scores"][metric] for run in self.runs]
-        if len(found) == 1:
-            return Interval(*(100 * found[0][bound] for bound in ("value", "low", "high")))
-        return over_seeds(np.array([100 * one["value"] for one in found]), 0.0, 100.0)
+        if len(self.runs) == 1:
+            only = self.runs[0].results["scores"][metric]
+            return Interval(*(100 * only[bound] for bound in ("value", "low", "high")))
+        return over_seeds(self.of(metric), 0.0, 100.0)
+
+    def of(self, metric: str) -> np.ndarray:
+        """What every run scored, in percent, float[seeds]."""
+        return np.array([100 * run.results["scores"][metric]["value"] for run in self.runs])
 
     def paper(self, metric: str) -> tuple[float, float | None] | None:
         """What the paper prints of this network, unless ours is another one or learns from other data."""

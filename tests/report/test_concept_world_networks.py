@@ -32,6 +32,7 @@ from recombine.report.concept_world_runs import (
     settings_table,
     theirs,
 )
+from recombine.report.findings import Verdict
 from recombine.report.results import notes_of
 from recombine.report.score_charts import Confusion, Score, confusion_chart, score_chart
 from recombine.solvers.records import FORMAT
@@ -241,7 +242,7 @@ def test_squares_are_solved_by_whoever_knows_both_patterns(tmp_path: Path) -> No
 
 
 def test_a_collapse_is_lower_than_before_and_than_a_guess(tmp_path: Path) -> None:
-    def verdict(name: str, one: float, two: float) -> findings.Verdict:
+    def verdict(name: str, one: float, two: float) -> Verdict:
         scores = {"one_substitution": (1, 1, one, one, one), "two_substitutions": (1, 1, two, two, two)}
         return findings.two_substitutions(outcomes(tmp_path / name, ("substitution", "wren", scores)))
 
@@ -255,7 +256,7 @@ def test_the_curriculum_has_the_papers_effect_if_it_has_its_sign(tmp_path: Path)
     low = {test: (0.1,) * 5 for test in findings.SUBSTITUTION}
     high = {test: (0.2,) * 5 for test in findings.SUBSTITUTION}
 
-    def verdict(name: str, model: str, plain: Scores, staged: Scores) -> findings.Verdict:
+    def verdict(name: str, model: str, plain: Scores, staged: Scores) -> Verdict:
         runs = (("substitution", model, plain), ("substitution-curriculum", model, staged))
         return findings.curriculum(outcomes(tmp_path / name, *runs))
 
@@ -271,7 +272,7 @@ def test_nothing_is_said_of_runs_that_are_not_there(tmp_path: Path) -> None:
 
 
 def test_a_network_is_ahead_if_its_mean_is(tmp_path: Path) -> None:
-    def verdict(name: str, *scores: tuple[str, float]) -> findings.Verdict:
+    def verdict(name: str, *scores: tuple[str, float]) -> Verdict:
         tests = ("length_3", "length_5", "length_7")
         runs = [("sequences", model, {test: (score,) * 3 for test in tests}) for model, score in scores]
         return best(outcomes(tmp_path / name, *runs))

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from recombine.benchmarks.curi.published import NETWORKS, SPLITS
+from recombine.benchmarks.curi.published import FIGURE, NETWORKS, SPLITS
 from recombine.benchmarks.curi.training import PAPER, Job
 from recombine.metrics.gap import Gap
 from recombine.metrics.intervals import Interval
+from recombine.report import curi_findings as findings
 from recombine.report.curi_networks import markdown_page, tables
 from recombine.report.curi_runs import (
     Group,
@@ -166,3 +167,77 @@ def test_the_published_table_is_whole():
     means = {network: sum(value for value, _ in row.values()) / len(row) for network, row in NETWORKS["mAP"].items()}
     assert means["schema", "relation-net"] == pytest.approx(49.61, abs=0.01)  # the paper's column "Overall"
     assert means["image", "concat"] == pytest.approx(39.57, abs=0.01)
+
+
+# --- findings
+
+
+def ideal(split: str) -> dict[tuple[str, str, int, str, str], dict[str, Gap]]:
+    """The published oracles."""
+    strong, weak = FIGURE["mAP"][split]
+    bounds = [Interval(value, value, value) for value in (strong, weak, strong - weak)]
+    return {("release", "paper", 0, split, "hard"): {"mAP": Gap(split, "mAP", *bounds, 100)}}
+
+
+PUBLISHED = {world: gap for split in SPLITS for world, gap in ideal(split).items()}
+
+
+def published_runs(seeds: int = 2) -> list[Outcome]:
+    """Runs that score what the paper prints, and gain by words what it says."""
+    plain = [
+        outcome(value / 100, seed, split=split, pooling=pooling)
+        for (modality, pooling), row in NETWORKS["mAP"].items()
+        if modality == "schema"
+        for split, (value, _) in row.items()
+        for seed in range(seeds)
+    ]
+    return plain + [outcome(0.55 + 0.028, seed, alpha=1.0) for seed in range(seeds)]
+
+
+def held(found: list[Outcome]) -> dict[str, str]:
+    return {one.finding: one.holds for one in findings.verdicts(grouped_runs(found), PUBLISHED)}
+
+
+def test_the_papers_own_numbers_have_its_findings():
+    assert list(held(published_runs()).values()) == ["holds"] * 7
+
+
+def test_one_seed_decides_nothing():
+    assert all("decided in 0 of" in verdict for verdict in held(published_runs(seeds=1)).values())
+
+
+def test_without_runs_nothing_is_known():
+    assert set(held([outcome(0.2, scale="small")]).values()) == {"not known yet"}
+
+
+@pytest.mark.parametrize(
+    ("begins", "found"),
+    [
+        ("Every network", [("counting", "avg-pool", 0.98)]),
+        ("Where concepts are new", [("boolean", "avg-pool", 0.30)]),
+        ("On Counting", [("counting", "avg-pool", 0.70)]),
+        ("The relation network", [("boolean", "relation-net", 0.4), ("boolean", "concat", 0.5)]),
+        ("The transformer does best", [("intrinsic", "transformer", 0.4), ("intrinsic", "concat", 0.5)]),
+        ("The transformer is poor", [("counting", "transformer", 0.5), ("counting", "concat", 0.4)]),
+    ],
+)
+def test_a_finding_can_fail(begins: str, found: list[tuple[str, str, float]]):
+    runs = [outcome(value, seed, split=split, pooling=pooling) for split, pooling, value in found for seed in (0, 1)]
+    (verdict,) = (said for finding, said in held(runs).items() if finding.startswith(begins))
+    assert verdict == "does not hold"
+
+
+def test_words_are_compared_with_the_same_network_without():
+    def verdict(*more: Outcome) -> str:
+        groups = grouped_runs([outcome(0.5, alpha=1.0), outcome(0.5, alpha=1.0, seed=1), *more])
+        return findings.language(groups).holds
+
+    assert verdict(outcome(0.4, pooling="concat"), outcome(0.4, split="boolean")) == "not known yet"
+    assert verdict(outcome(0.4), outcome(0.4, seed=1)) == "holds"
+    assert verdict(outcome(0.6), outcome(0.6, seed=1)) == "does not hold"
+
+
+def test_the_longest_runs_are_judged():
+    short, long = outcome(0.7, steps=1_000), outcome(0.5, steps=2_000)
+    verdict = findings.verdicts(grouped_runs([short, long]), PUBLISHED)[2]
+    assert "avg-pool 50.0, weak oracle 62.1" in verdict.because and "70.0" not in verdict.because
