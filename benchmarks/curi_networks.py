@@ -1,6 +1,7 @@
 """What a training step of CURI's networks costs, on one thread.
 
     python benchmarks/curi_networks.py                  schema, 64 episodes of 50 scenes, beside the plain way
+    python benchmarks/curi_networks.py --bfloat16       the same in mixed precision, for processors with AMX
     python benchmarks/curi_networks.py --paper-size     image and sound at the paper's size, with the memory they take
 
 The plain way is that of the released code: every scene is filled up to five objects, all 25 pairs are looked at as a
@@ -37,6 +38,7 @@ RELEASED = {"avg-pool": 177, "relation-net": 2_391, "transformer": 1_921}
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--paper-size", action="store_true")
+    options.add_argument("--bfloat16", action="store_true")
     options.add_argument("--one", nargs=2, metavar=("MODALITY", "POOLING"), help=argparse.SUPPRESS)
     options.add_argument("--steps", type=int, default=5)
     given = options.parse_args()
@@ -49,14 +51,14 @@ def main() -> None:
                 command = [sys.executable, __file__, "--one", modality, pooling, "--steps", str(given.steps)]
                 subprocess.run(command, check=True)
     else:
-        schema(given.steps)
+        schema(given.steps, given.bfloat16)
 
 
 def demo() -> Study:
     return Study(Setup(RELEASE, SCALES["demo"]), Store.default())
 
 
-def schema(steps: int) -> None:
+def schema(steps: int, mixed: bool) -> None:
     study = demo()
     sight, shape = Modality("schema").open(study.scenes), Modality("schema").shape(study.scenes)
     episodes = study.episodes("instance-iid", "train", "hard")
@@ -71,7 +73,8 @@ def schema(steps: int) -> None:
     keep_memory()
     for pooling, network in networks.items():
         lesson = EpisodeLesson(network, sight, episodes, lambda network, sight: {})
-        fast, plain = milliseconds(network, partial(lesson.loss, rows), steps), plainly[pooling]
+        with torch.autocast("cpu", torch.bfloat16, enabled=mixed):
+            fast, plain = milliseconds(network, partial(lesson.loss, rows), steps), plainly[pooling]
         said = f"{pooling:13} {fast:6.0f} ms of CPU, plain {plain:6.0f} ms ({plain / fast:.1f}x)"
         if pooling in RELEASED:
             said += f", released code {RELEASED[pooling]:,} ms ({RELEASED[pooling] / fast:.1f}x)"
