@@ -625,7 +625,10 @@ def train(
         str, typer.Option("--device", help="[b]cpu[/b], [b]cuda[/b], [b]mps[/b]; or the fastest.")
     ] = "auto",
     precision: Annotated[
-        str, typer.Option("--precision", help="[b]float32[/b], or [b]bfloat16[/b], faster on a GPU and with AMX.")
+        str,
+        typer.Option(
+            "--precision", help="[b]float32[/b], or [b]bfloat16[/b]: faster on a GPU or with AMX, far slower elsewhere."
+        ),
     ] = "float32",
     weights: Annotated[
         Path | None,
