@@ -34,7 +34,8 @@ def curve_chart(curves: Sequence[Curve], levels: Mapping[str, float], title: str
     grid = "".join(_level(f"{mark:g}", mark, up, across, "line") for mark in marks)
     steps = [first * 2**k for k in range(int(math.log2(last / first) + 1e-9) + 1)]
     below = "".join(writing(f"{s:,}", across(math.log2(s)), _BOTTOM + 18, "muted", "middle") for s in steps)
-    lines = "".join(_line(name, value, up, across) for name, value in levels.items())
+    early = [value for step, value in points if step <= 2 * first]  # where the names of levels stand
+    lines = "".join(_line(name, value, up, across, early) for name, value in levels.items())
     drawn = "".join(_curve(curve, i, up, across) for i, curve in enumerate(curves))
     names = writing(metric, 12, 24, "muted") + writing("steps", end, _BOTTOM + 36, "muted", "end")
     said = [curve.text() for curve in curves] + [f"{name} {value:.3f}" for name, value in levels.items()]
@@ -46,10 +47,12 @@ def _level(text: str, value: float, up: Scale, across: Scale, ink: str) -> str:
     return rule + writing(text, across.start - 8, up(value) + 4, "muted", "end")
 
 
-def _line(name: str, value: float, up: Scale, across: Scale) -> str:
+def _line(name: str, value: float, up: Scale, across: Scale, curves: Sequence[float]) -> str:
+    """A level with its name above it, or below where curves are in the way."""
+    in_the_way = any(0 < up(value) - up(other) < 18 for other in curves)
     style = f"stroke:{colour_of('muted')};stroke-dasharray:3 3"
     rule = element("line", x1=across.start, x2=across.end, y1=up(value), y2=up(value), style=style)
-    return rule + writing(name, across.start + 6, up(value) - 5, "muted")
+    return rule + writing(name, across.start + 6, up(value) + (14 if in_the_way else -5), "muted")
 
 
 def _curve(curve: Curve, number: int, up: Scale, across: Scale) -> str:

@@ -55,7 +55,8 @@ def score_chart(
     for heading, scores in parts:
         body.append(writing(heading, label_width + 10, y + 20, weight=600))
         body += [_score(one, scale, y + _HEAD + _ROW * (i + 0.5), label_width) for i, one in enumerate(scores)]
-        body += [_level(one, scale, y + _HEAD, _ROW * len(scores)) for one in (levels or {}).get(heading, ())]
+        free = label_width + room_for([heading])
+        body += [_level(one, scale, y + _HEAD, _ROW * len(scores), free) for one in (levels or {}).get(heading, ())]
         y += _HEAD + _ROW * len(scores)
     grid = grid_lines(scale, [highest * part / 5 for part in range(6)], top, y) + axis_title(metric, scale, y + 36)
     description = ". ".join(f"{heading}: {'; '.join(one.text() for one in scores)}" for heading, scores in parts)
@@ -64,11 +65,13 @@ def score_chart(
     return figure(title, description, y + 46, _legend(label_width + 10), grid, *body)
 
 
-def _level(one: Level, scale: Scale, y: float, height: float) -> str:
+def _level(one: Level, scale: Scale, y: float, height: float, free: float) -> str:
+    """A line with its name beside its upper end, right of the heading, which leaves room from `free` on."""
     x, ink = scale(one.value), "negative" if "weak" in one.name else "positive"
     style = f"stroke:{colour_of(ink)};stroke-width:2;stroke-dasharray:4 2"
     rule = element("line", x1=x, x2=x, y1=y, y2=y + height, style=style)
-    name = writing(one.name, x, y - 2, "muted", "end" if one.value > scale.high / 2 else "start")
+    left = one.value > scale.high / 2
+    name = writing(one.name, x if left else max(x, free), y - 2, ink, "end" if left else "start")
     return element("g", words("title", f"{one.name} {one.value:.1f}"), rule, name)
 
 
