@@ -37,8 +37,9 @@ RELEASED = {"avg-pool": 177, "relation-net": 2_391, "transformer": 1_921}
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--paper-size", action="store_true")
-    options.add_argument("--bfloat16", action="store_true")
+    kind = options.add_mutually_exclusive_group()
+    kind.add_argument("--paper-size", action="store_true")
+    kind.add_argument("--bfloat16", action="store_true")
     options.add_argument("--one", nargs=2, metavar=("MODALITY", "POOLING"), help=argparse.SUPPRESS)
     options.add_argument("--steps", type=int, default=5)
     given = options.parse_args()
@@ -74,7 +75,8 @@ def schema(steps: int, mixed: bool) -> None:
     for pooling, network in networks.items():
         lesson = EpisodeLesson(network, sight, episodes, lambda network, sight: {})
         with torch.autocast("cpu", torch.bfloat16, enabled=mixed):
-            fast, plain = milliseconds(network, partial(lesson.loss, rows), steps), plainly[pooling]
+            fast = milliseconds(network, partial(lesson.loss, rows), steps)
+        plain = plainly[pooling]
         said = f"{pooling:13} {fast:6.0f} ms of CPU, plain {plain:6.0f} ms ({plain / fast:.1f}x)"
         if pooling in RELEASED:
             said += f", released code {RELEASED[pooling]:,} ms ({RELEASED[pooling] / fast:.1f}x)"

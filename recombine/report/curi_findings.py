@@ -50,7 +50,7 @@ class Beside:
     def _case(self, group: Group, oracles: Oracles) -> Case:
         scores, ideal = group.of(METRIC), getattr(oracles[world_of(group.job)][METRIC], self.oracle).value
         above = over_seeds(scores - ideal if self.better else ideal - scores, -100, 100)
-        return Case(f"{group.job.split} {group.job.pooling} {_mean(group)}, {self.oracle} oracle {ideal:.1f}", above)
+        return Case(f"{group.job.split} {_network(group)} {_mean(group)}, {self.oracle} oracle {ideal:.1f}", above)
 
 
 # --- networks among themselves
@@ -76,26 +76,27 @@ class Ahead:
                     yield _apart(one, other) if self.better else _apart(other, one)
 
 
-def _apart(one: Group, other: Group) -> Case:
-    """How much better one is than the other."""
-    margin = difference(one.of(METRIC), other.of(METRIC), -100, 100)
-    return Case(f"{one.job.split} {one.job.pooling} {_mean(one)}, {other.job.pooling} {_mean(other)}", margin)
-
-
 def language(groups: Sequence[Group]) -> Verdict:
     """Runs with and without a decoder that share all else."""
     gain, error = published.LANGUAGE_GAIN
     cases = [
-        Case(
-            f"{one.job.split} {one.job.pooling} {_mean(one)} with it, {_mean(other)} without",
-            difference(one.of(METRIC), other.of(METRIC), -100, 100),
-        )
+        _apart(one, other)
         for one in groups
         for other in groups
         if one.job.alpha and replace(one.job, alpha=0.0, seed=other.job.seed) == other.job
     ]
-    finding = f"Learning to write the concept helps, by {gain} ± {error} points on average (5.2)"
+    finding = f"Learning to write the concept (alpha) helps, by {gain} ± {error} points on average (5.2)"
     return judged(finding, cases, "one network with and without it")
+
+
+def _apart(one: Group, other: Group) -> Case:
+    """How much better one is than the other on the same split."""
+    margin = difference(one.of(METRIC), other.of(METRIC), -100, 100)
+    return Case(f"{one.job.split} {_network(one)} {_mean(one)}, {_network(other)} {_mean(other)}", margin)
+
+
+def _network(group: Group) -> str:
+    return group.name.removeprefix("schema ")
 
 
 def _mean(group: Group) -> str:
