@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -178,6 +178,15 @@ def test_the_rate_falls_when_that_of_pytorchs_schedule_does(losses: list[float],
         assert optimiser.param_groups[0]["lr"] == 0.5**ours.lowered
 
 
+@pytest.fixture
+def heeded() -> Iterator[None]:
+    """Ctrl-C is heeded, even where the tests run in the background of a shell, which has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeded")
 def test_who_asks_to_stop_finds_a_checkpoint_of_that_moment(whole: Path, tmp_path: Path) -> None:
     def ask(moment: Moment) -> None:
         if moment.step == 5:
@@ -192,6 +201,18 @@ def test_who_asks_to_stop_finds_a_checkpoint_of_that_moment(whole: Path, tmp_pat
     assert checkpoints(tmp_path) == checkpoints(whole)
 
 
+@pytest.mark.usefixtures("heeded")
+def test_a_training_in_the_background_goes_on_ignoring_ctrl_c(whole: Path, tmp_path: Path) -> None:
+    def ask(moment: Moment) -> None:
+        if moment.step == 5:
+            signal.raise_signal(signal.SIGINT)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    learn(tmp_path, watch=ask)
+    assert checkpoints(tmp_path) == checkpoints(whole)
+
+
+@pytest.mark.usefixtures("heeded")
 def test_who_asks_twice_is_not_made_to_wait(tmp_path: Path) -> None:
     def ask(moment: Moment) -> None:
         for _ in range(2 if moment.step == 5 else 0):
