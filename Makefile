@@ -25,12 +25,12 @@ check: install ## format, lint, types, smoke test
 bench: install ## the speed of every part beside its plain reference
 	$(BIN)/recombine bench curi --scale laptop
 	$(BIN)/recombine bench clevr
-	$(BIN)/python benchmarks/render.py
+	$(BIN)/python experiments/render.py
 	@rm -f out/photo-bench.jsonl
-	$(BIN)/python benchmarks/photo.py --scenes 10 --kept out/photo-bench.jsonl
+	$(BIN)/python experiments/photo.py --scenes 10 --kept out/photo-bench.jsonl
 	$(BIN)/recombine bench concept-world
-	$(BIN)/python benchmarks/concept_world_solver.py
-	$(BIN)/python benchmarks/curi_networks.py
+	$(BIN)/python experiments/concept_world_solver.py
+	$(BIN)/python experiments/curi_networks.py
 
 full: install ## paper scale, and its report in docs/results; goes on where it was stopped
 	$(BIN)/recombine report curi --scale paper --edition release --complete --out docs/results/curi.md

@@ -23,30 +23,30 @@ from pathlib import Path
 from typing import Any
 
 from recombine import benchmarks
+from recombine.benchmarks.clevr.facade import Clevr
+from recombine.benchmarks.clevr.facade import write_question as write_question
+from recombine.benchmarks.closure.facade import Closure
+from recombine.benchmarks.concept_world.drawing import checked
+from recombine.benchmarks.concept_world.facade import ConceptWorld
+from recombine.benchmarks.curi.facade import Curi
+from recombine.benchmarks.curi.facade import own_split as own_split
+from recombine.benchmarks.curi.facade import write_episode as write_episode
 from recombine.benchmarks.curi.language import CURI_LOT
 from recombine.benchmarks.curi.space import read_concepts
 from recombine.benchmarks.laws import LAWS, LawBroken
+from recombine.benchmarks.scoring import score as score
 from recombine.metrics.speed import Speed, duration
+from recombine.render.rendering import render_dataset as render_dataset
+from recombine.render.rendering import wanted as wanted
 from recombine.report.table import Column, Table
 from recombine.store.engine import Progress, silent
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.store import Store
-from recombine.verbs.clevr import Clevr
-from recombine.verbs.clevr import write_question as write_question
-from recombine.verbs.closure import Closure
-from recombine.verbs.concept_world import ConceptWorld
-from recombine.verbs.curi import Curi
-from recombine.verbs.curi import own_split as own_split
-from recombine.verbs.curi import write_episode as write_episode
-from recombine.verbs.drawing import checked
 from recombine.verbs.learners import evaluate as evaluate
 from recombine.verbs.learners import results_page as results_page
 from recombine.verbs.learners import table as table
 from recombine.verbs.learners import train as train
-from recombine.verbs.render import render_dataset as render_dataset
-from recombine.verbs.render import wanted as wanted
-from recombine.verbs.scoring import score as score
 
 VERBS: dict[str, Callable[..., Any]] = {
     "curi": Curi,

@@ -17,27 +17,28 @@ import typer
 from rich.console import Console
 
 from recombine import __version__, api, benchmarks
+from recombine.benchmarks.clevr.facade import check_files, write_question
+from recombine.benchmarks.clevr.question_page import question_terminal
+from recombine.benchmarks.closure.pages import ClosureGaps
+from recombine.benchmarks.concept_world import drawing
+from recombine.benchmarks.concept_world.concept_image import derivation_tree, graph_tree, image_terminal
 from recombine.benchmarks.concept_world.definition import Grid
 from recombine.benchmarks.concept_world.extension import Count
+from recombine.benchmarks.concept_world.facade import write_experiment
+from recombine.benchmarks.concept_world.pages import ConceptWorldGaps, ExperimentView, experiment_terminal
 from recombine.benchmarks.concept_world.search import Proof
+from recombine.benchmarks.curi.facade import write_episode
+from recombine.benchmarks.scoring import brief
 from recombine.language.query import anything
-from recombine.report.closure import ClosureGaps
-from recombine.report.concept_image import derivation_tree, graph_tree, image_terminal
-from recombine.report.concept_world import ConceptWorldGaps, ExperimentView, experiment_terminal
+from recombine.render.rendering import picture_size, wanted
 from recombine.report.episode import EpisodeView, episode_terminal
-from recombine.report.question import question_terminal
 from recombine.report.table import Column, Table
 from recombine.store.errors import UserError
+from recombine.store.outputs import call, free_file, given
 from recombine.store.progress import Bars
 from recombine.store.store import write_atomically
-from recombine.verbs import drawing, learners
-from recombine.verbs.clevr import check_files, write_question
-from recombine.verbs.common import call, free_file, given
-from recombine.verbs.concept_world import write_experiment
-from recombine.verbs.curi import write_episode
+from recombine.verbs import learners
 from recombine.verbs.demo import write_demo
-from recombine.verbs.render import picture_size, wanted
-from recombine.verbs.scoring import brief
 
 app = typer.Typer(
     name="recombine",

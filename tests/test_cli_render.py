@@ -14,13 +14,13 @@ import pytest
 
 from recombine.benchmarks.clevr.study import CLEVR_SCALES, ClevrScale
 from recombine.benchmarks.curi.study import SCALES, Scale
+from recombine.render import rendering as render
 from recombine.render.forms import Images, Sounds
 from recombine.render.instruments import INSTRUMENTS, PITCHES
 from recombine.render.photo import load_mitsuba
 from recombine.render.png import decoded
 from recombine.render.recordings import file_name
 from recombine.render.wave import to_wav
-from recombine.verbs import render
 from tests.commands import Run, refused
 
 SCENES = 3_000

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from recombine.benchmarks.clevr import formats
 from recombine.benchmarks.clevr.families import FAMILIES
+from recombine.benchmarks.clevr.question_page import QuestionView, question_card, question_view
+from recombine.benchmarks.curi.facade import Curi
 from recombine.report.page import Section
-from recombine.report.question import QuestionView, question_card, question_view
 from recombine.store.engine import Progress, silent
 from recombine.store.store import Store
-from recombine.verbs.curi import Curi
 
 EXAMPLES = Path(formats.__file__).parent / "examples"
 SOUNDS = 5

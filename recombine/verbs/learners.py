@@ -8,11 +8,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from recombine.benchmarks.concept_world import networks as concept_world_learners
+from recombine.benchmarks.curi import networks as curi_learners
 from recombine.report.table import Table
 from recombine.solvers.records import read_config
 from recombine.solvers.training import need_torch
 from recombine.store.errors import UserError
-from recombine.verbs import concept_world_learners, curi_learners
 
 LEARNING: dict[str, ModuleType] = {"concept-world": concept_world_learners, "curi": curi_learners}
 """The benchmarks that have networks."""

@@ -10,9 +10,9 @@ import pytest
 from recombine.benchmarks.clevr import BENCHMARK
 from recombine.benchmarks.clevr.formats import SceneFile, write_scenes
 from recombine.benchmarks.clevr.redraw import HEIGHT, WIDTH, scenes_to_draw
+from recombine.render.rendering import render_dataset
 from recombine.store.errors import UserError
 from recombine.store.key import Key
-from recombine.verbs.render import render_dataset
 from recombine.world.camera import Camera
 from recombine.world.scenes import Scenes
 

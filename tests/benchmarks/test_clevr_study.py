@@ -14,6 +14,7 @@ import pytest
 
 from recombine.benchmarks.clevr import plainly, study
 from recombine.benchmarks.clevr.english import read
+from recombine.benchmarks.clevr.facade import Clevr, check_files
 from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, family_of
 from recombine.benchmarks.clevr.formats import read_questions, read_scenes
 from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY
@@ -26,7 +27,6 @@ from recombine.language.expr import Expr
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.store import Store, read_table
-from recombine.verbs.clevr import Clevr, check_files
 from recombine.world.columns import from_table, to_table
 
 TINY = ClevrScale("tiny", 60, 30, 30)

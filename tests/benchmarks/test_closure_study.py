@@ -11,11 +11,11 @@ from recombine.benchmarks.clevr.english import read
 from recombine.benchmarks.clevr.families import BASELINES, CLOSURE_FAMILIES, family_of, shape_of
 from recombine.benchmarks.clevr.study import CLEVR_SCALES, ClevrScale
 from recombine.benchmarks.closure import study as closure_study
+from recombine.benchmarks.closure.facade import KINDS, Closure
 from recombine.benchmarks.closure.study import PARTS, programs_of
 from recombine.benchmarks.closure.tests import CLOSURE_SPLITS, possible_in_clevr
 from recombine.store.errors import UserError
 from recombine.store.store import Store
-from recombine.verbs.closure import KINDS, Closure
 
 SMALL = ClevrScale("small", 150, 300, 1, closure=(36, 36, 72))
 """Enough scenes for the questions that one family of a baseline must give."""

@@ -11,15 +11,18 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from recombine.benchmarks.concept_world.concept_image import (
+    ImageView,
+    arguments,
+    derivation_tree,
+    graph_of,
+    graph_tree,
+    shots,
+)
 from recombine.benchmarks.concept_world.definition import Line, Object, Point, points
+from recombine.benchmarks.concept_world.drawing import Drawing, draw
 from recombine.benchmarks.concept_world.extension import Count
-from recombine.benchmarks.concept_world.plainly import Plainly
-from recombine.benchmarks.concept_world.published import F1, MODELS, macro
-from recombine.benchmarks.concept_world.reader import load_library, phrase, read
-from recombine.metrics.gap import Gap
-from recombine.metrics.intervals import Interval
-from recombine.report.concept_image import ImageView, arguments, derivation_tree, graph_of, graph_tree, shots
-from recombine.report.concept_world import (
+from recombine.benchmarks.concept_world.pages import (
     ConceptWorldGaps,
     ExperimentSheets,
     ExperimentView,
@@ -32,9 +35,13 @@ from recombine.report.concept_world import (
     html_report,
     settings_table,
 )
+from recombine.benchmarks.concept_world.plainly import Plainly
+from recombine.benchmarks.concept_world.published import F1, MODELS, macro
+from recombine.benchmarks.concept_world.reader import load_library, phrase, read
+from recombine.metrics.gap import Gap
+from recombine.metrics.intervals import Interval
 from recombine.report.page import page
 from recombine.report.scene_graph import SceneGraph
-from recombine.verbs.drawing import Drawing, draw
 
 NAMES = ("path", "distractor", "mixed_seq", "adj", "composite_x_pent", "type_1_pair", "red", "f_pent west of z_pent")
 

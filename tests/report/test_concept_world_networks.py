@@ -13,13 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from recombine.benchmarks.concept_world import findings
+from recombine.benchmarks.concept_world.network_pages import figures, html_page, markdown_page
 from recombine.benchmarks.concept_world.published import F1, FURTHER, MODELS
-from recombine.benchmarks.concept_world.training import MODELS as SETTINGS
-from recombine.metrics.confusion import f1
-from recombine.metrics.intervals import Interval
-from recombine.report import concept_world_findings as findings
-from recombine.report.concept_world_networks import figures, html_page, markdown_page
-from recombine.report.concept_world_runs import (
+from recombine.benchmarks.concept_world.runs import (
     FROM_SCRATCH,
     HELD_BACK,
     TABLES,
@@ -32,6 +29,9 @@ from recombine.report.concept_world_runs import (
     settings_table,
     theirs,
 )
+from recombine.benchmarks.concept_world.training import MODELS as SETTINGS
+from recombine.metrics.confusion import f1
+from recombine.metrics.intervals import Interval
 from recombine.report.findings import Verdict
 from recombine.report.results import notes_of
 from recombine.report.score_charts import Confusion, Score, confusion_chart, score_chart

@@ -7,13 +7,10 @@ from typing import Any
 
 import pytest
 
+from recombine.benchmarks.curi import findings
+from recombine.benchmarks.curi.network_pages import markdown_page, tables
 from recombine.benchmarks.curi.published import FIGURE, NETWORKS, SPLITS
-from recombine.benchmarks.curi.training import PAPER, Job
-from recombine.metrics.gap import Gap
-from recombine.metrics.intervals import Interval
-from recombine.report import curi_findings as findings
-from recombine.report.curi_networks import markdown_page, tables
-from recombine.report.curi_runs import (
+from recombine.benchmarks.curi.runs import (
     Group,
     Outcome,
     cost_table,
@@ -22,6 +19,9 @@ from recombine.report.curi_runs import (
     score_table,
     written_table,
 )
+from recombine.benchmarks.curi.training import PAPER, Job
+from recombine.metrics.gap import Gap
+from recombine.metrics.intervals import Interval
 from recombine.report.curves import Curve, curve_chart
 from recombine.report.table import Column, Table
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from recombine.benchmarks import curi
 from recombine.benchmarks.clevr import BENCHMARK as CLEVR
+from recombine.benchmarks.clevr.question_page import question_card
 from recombine.report.picture import can_be_drawn, mask_path, pictures
-from recombine.report.question import question_card
 from recombine.store.key import Key
 from recombine.verbs.demo import example_questions
 

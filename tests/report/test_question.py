@@ -16,12 +16,7 @@ from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Description, Fam
 from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY, signature
 from recombine.benchmarks.clevr.meaning import UNDEFINED, answer_text, execute
 from recombine.benchmarks.clevr.program import in_order
-from recombine.benchmarks.clevr.relations import all_beyond
-from recombine.benchmarks.clevr.trace import NO_VALUE, trace_text
-from recombine.language.expr import Expr
-from recombine.render.schematic import FAINT, cards, draw, phrase, top_down
-from recombine.report.page import Section, page
-from recombine.report.question import (
+from recombine.benchmarks.clevr.question_page import (
     ProgramNode,
     QuestionView,
     program_graph,
@@ -30,6 +25,11 @@ from recombine.report.question import (
     question_terminal,
     question_view,
 )
+from recombine.benchmarks.clevr.relations import all_beyond
+from recombine.benchmarks.clevr.trace import NO_VALUE, trace_text
+from recombine.language.expr import Expr
+from recombine.render.schematic import FAINT, cards, draw, phrase, top_down
+from recombine.report.page import Section, page
 from recombine.world.scenes import Scenes
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from pytest import MonkeyPatch as Patch
 
+from recombine.benchmarks.curi import networks as curi_learners
 from recombine.benchmarks.curi import training
 from recombine.store.errors import UserError
-from recombine.verbs import curi_learners
 from tests.commands import Run, refused
 
 TRAIN = ("train", "curi", "--split", "counting", "--model", "avg-pool", "--scale", "demo", "--workers", "1")

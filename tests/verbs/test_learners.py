@@ -10,13 +10,13 @@ from typing import NamedTuple
 import pytest
 from rich.console import Console
 
+from recombine.benchmarks import reference_scores as of_beside
 from recombine.benchmarks.concept_world import study as of_study
 from recombine.benchmarks.concept_world.published import F1, FURTHER, MODELS
+from recombine.report.training_progress import Teller
 from recombine.solvers import training
 from recombine.store.errors import UserError
-from recombine.verbs import beside as of_beside
 from recombine.verbs import learners
-from recombine.verbs.teller import Teller
 from tests.commands import Run, refused
 
 

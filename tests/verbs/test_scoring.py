@@ -12,9 +12,9 @@ from recombine.benchmarks.clevr import study as of_clevr
 from recombine.benchmarks.clevr.study import ClevrScale
 from recombine.benchmarks.concept_world import study as of_worlds
 from recombine.benchmarks.curi import study as of_curi
+from recombine.benchmarks.scoring import SUBJECTS, brief, score
 from recombine.store.errors import UserError
 from recombine.tasks.examples import Examples, Observed
-from recombine.verbs.scoring import SUBJECTS, brief, score
 from tests.commands import Run, refused
 from tests.conftest import TINY
 

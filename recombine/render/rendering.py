@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from recombine.benchmarks.clevr.redraw import HEIGHT, WIDTH, scenes_to_draw
 from recombine.render.dataset import Cost, RenderScenes, Source, cost
+from recombine.render.folders import Dataset, read_dataset, write_dataset
 from recombine.render.forms import Form, Images, Look, Recordings, Samples, Sounds
 from recombine.store.engine import Engine, Progress, engine, shard_bounds, silent
 from recombine.store.errors import UserError
+from recombine.store.outputs import disk_of, draft_of, export, free_folder, positive
 from recombine.store.recipe import Recipe
 from recombine.store.store import PART, Store, write_atomically, write_table
-from recombine.verbs.common import disk_of, draft_of, export, free_folder, positive
-from recombine.verbs.dataset import Dataset, read_dataset, write_dataset
 from recombine.world.columns import to_table
 from recombine.world.shards import shard_name
 

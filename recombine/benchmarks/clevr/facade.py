@@ -15,19 +15,19 @@ from recombine.benchmarks.clevr.english import read
 from recombine.benchmarks.clevr.families import CLEVR_FAMILIES
 from recombine.benchmarks.clevr.formats import QuestionRecord, SceneFile, write_questions, write_scenes
 from recombine.benchmarks.clevr.program import read_program
+from recombine.benchmarks.clevr.question_page import QuestionView, question_page, question_view
 from recombine.benchmarks.clevr.questions import Rules
 from recombine.benchmarks.clevr.speed import speeds
 from recombine.benchmarks.clevr.study import PARTS, SHARD, ClevrScale, ClevrStudy, Part, clevr_scale
 from recombine.benchmarks.clevr.world import COGENT, ClevrWorld
 from recombine.metrics.speed import Speed
-from recombine.report.question import QuestionView, question_page, question_view
+from recombine.render.folders import Dataset
+from recombine.render.rendering import Given, Tell, Wanted, announce, deliver, quiet, refuse_format, works
 from recombine.report.table import Column, Table
 from recombine.store.engine import Progress, engine, silent
 from recombine.store.errors import UserError
+from recombine.store.outputs import free_folder, positive
 from recombine.store.store import Store, read_table, write_atomically
-from recombine.verbs.common import free_folder, positive
-from recombine.verbs.dataset import Dataset
-from recombine.verbs.render import Given, Tell, Wanted, announce, deliver, quiet, refuse_format, works
 from recombine.world.scenes import Scenes, join
 from recombine.world.shards import read_scenes
 from recombine.world.vocabulary import Vocabulary

@@ -1,4 +1,4 @@
-"""What one can do with ConceptWorld's experiments; concepts alone are drawn by `recombine.verbs.drawing`."""
+"""What one can do with ConceptWorld's experiments; concepts alone are drawn by `drawing`."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,16 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recombine.benchmarks.concept_world.classes import extension_of
+from recombine.benchmarks.concept_world.concept_image import Chances, ImageView, graph_of
 from recombine.benchmarks.concept_world.definition import Experiment, Line, Object, Point
+from recombine.benchmarks.concept_world.drawing import Concepts, library_of
 from recombine.benchmarks.concept_world.extension import Count
 from recombine.benchmarks.concept_world.learners import Learner, strong, weak
-from recombine.benchmarks.concept_world.speed import speeds
-from recombine.benchmarks.concept_world.study import ConceptWorldStudy
-from recombine.metrics.speed import Speed
-from recombine.render.grid import paint
-from recombine.render.png import png
-from recombine.report.concept_image import Chances, ImageView, graph_of
-from recombine.report.concept_world import (
+from recombine.benchmarks.concept_world.pages import (
     ConceptWorldGaps,
     ExperimentSheets,
     ExperimentView,
@@ -33,12 +29,16 @@ from recombine.report.concept_world import (
     markdown_report,
     settings_table,
 )
+from recombine.benchmarks.concept_world.speed import speeds
+from recombine.benchmarks.concept_world.study import ConceptWorldStudy
+from recombine.metrics.speed import Speed
+from recombine.render.grid import paint
+from recombine.render.png import png
 from recombine.report.table import Column, Table
 from recombine.store.engine import InProcess, Progress, silent
 from recombine.store.errors import UserError
+from recombine.store.outputs import export, free_file, free_folder, positive
 from recombine.store.store import Store, write_atomically
-from recombine.verbs.common import export, free_file, free_folder, positive
-from recombine.verbs.drawing import Concepts, library_of
 
 Counts = dict[tuple[str, str], Count]
 """How many images a concept has, where its derivations satisfy a condition."""

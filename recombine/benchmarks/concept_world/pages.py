@@ -13,6 +13,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from recombine import __version__
+from recombine.benchmarks.concept_world.concept_image import ImageView, chances_in_words, graph_tree, picture, shots
 from recombine.benchmarks.concept_world.definition import Experiment, Grid, Line
 from recombine.benchmarks.concept_world.extension import Count
 from recombine.benchmarks.concept_world.published import MODELS, macro
@@ -21,7 +22,6 @@ from recombine.metrics.intervals import Interval
 from recombine.render.grid import sheet
 from recombine.render.png import png
 from recombine.render.schematic import words
-from recombine.report.concept_image import ImageView, chances_in_words, graph_tree, picture, shots
 from recombine.report.figures import GapRow, gap_chart, stand_alone
 from recombine.report.page import Section, chart, details, page, paragraph
 from recombine.report.table import Column, Table

@@ -1,6 +1,6 @@
 """Our pictures beside the real images of CLEVR: a sheet to look at, and how alike they are.
 
-    python benchmarks/beside_real.py FOLDER OUT
+    python experiments/beside_real.py FOLDER OUT
 
 FOLDER holds scene files of CLEVR (*scenes*.json) and, in its folder `images`, some of their images; the sheet is
 written to OUT, a folder that is not tracked: the real images are not ours to publish. What the files do not tell is
@@ -103,5 +103,5 @@ def main(folder: Path, out: Path) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) != 3:
-        raise SystemExit("usage: python benchmarks/beside_real.py FOLDER OUT")
+        raise SystemExit("usage: python experiments/beside_real.py FOLDER OUT")
     main(Path(sys.argv[1]), Path(sys.argv[2]))

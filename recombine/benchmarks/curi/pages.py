@@ -10,6 +10,7 @@ import numpy as np
 from recombine import __version__
 from recombine.benchmarks.curi.english import english
 from recombine.benchmarks.curi.language import CURI_LOT
+from recombine.benchmarks.curi.media import NO_MEDIA, Media
 from recombine.benchmarks.curi.published import EASY_GAP_DROP, FIGURE, PRINTED_GAP, RECOMPUTED
 from recombine.benchmarks.curi.spelling import infix, postfix
 from recombine.benchmarks.curi.study import Part, Study
@@ -18,7 +19,6 @@ from recombine.metrics.intervals import Interval, bootstrap
 from recombine.render.schematic import draw, phrases
 from recombine.report.episode import EpisodeView, HypothesisView, SceneView, Totals
 from recombine.report.figures import Bar, GapRow, bars, gap_chart, histogram, stand_alone
-from recombine.report.media import NO_MEDIA, Media
 from recombine.report.page import Section, chart, episode_card, page, paragraph
 from recombine.report.table import Column, Table
 from recombine.store.errors import UserError

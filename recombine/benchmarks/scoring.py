@@ -6,9 +6,13 @@ from typing import Any, NamedTuple, cast
 
 from recombine import benchmarks
 from recombine.benchmarks.clevr import exam as clevr
+from recombine.benchmarks.clevr.facade import Clevr
 from recombine.benchmarks.closure import exam as closure
+from recombine.benchmarks.closure.facade import Closure
 from recombine.benchmarks.concept_world import exam as concept_world
+from recombine.benchmarks.concept_world.facade import ConceptWorld
 from recombine.benchmarks.curi import exam as curi
+from recombine.benchmarks.curi.facade import NEGATIVES, Curi
 from recombine.metrics.intervals import Interval
 from recombine.report.table import Cell, Column, Table
 from recombine.solvers.baselines import BASELINES
@@ -18,13 +22,9 @@ from recombine.solvers.solver import Solver
 from recombine.store.engine import Progress, silent
 from recombine.store.errors import UserError
 from recombine.store.key import Key
+from recombine.store.outputs import call, given
 from recombine.store.store import Store
 from recombine.tasks.exam import Exam
-from recombine.verbs.clevr import Clevr
-from recombine.verbs.closure import Closure
-from recombine.verbs.common import call, given
-from recombine.verbs.concept_world import ConceptWorld
-from recombine.verbs.curi import NEGATIVES, Curi
 
 IDEAL = ("strong", "weak")
 """The ideal learners that every benchmark has."""

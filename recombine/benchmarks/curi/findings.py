@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from recombine.benchmarks.curi import published
+from recombine.benchmarks.curi.runs import Group, Oracles, world_of
 from recombine.metrics.seeds import difference, over_seeds
-from recombine.report.curi_runs import Group, Oracles, world_of
 from recombine.report.findings import Case, Verdict, judged
 
 METRIC = "mAP"

@@ -7,9 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
+from recombine.benchmarks.curi import pages
 from recombine.benchmarks.curi.edition import Edition
 from recombine.benchmarks.curi.edition import edition as edition_named
 from recombine.benchmarks.curi.language import Lot
+from recombine.benchmarks.curi.media import Media
 from recombine.benchmarks.curi.space import read_concepts
 from recombine.benchmarks.curi.speed import speeds
 from recombine.benchmarks.curi.spelling import Speller
@@ -19,21 +21,19 @@ from recombine.benchmarks.curi.study import scale as scale_named
 from recombine.language.expr import Expr
 from recombine.language.query import Where, parse_where
 from recombine.metrics.speed import Speed
-from recombine.report import curi as pages
+from recombine.render.folders import Dataset
+from recombine.render.rendering import Given, Tell, Wanted, announce, deliver, quiet, refuse_format, works
 from recombine.report.episode import EpisodeView
-from recombine.report.media import Media
 from recombine.report.page import Section, episode_card, page
 from recombine.report.sheet import episode_sheet
 from recombine.report.table import Table
 from recombine.semantics.table import BLOCK
 from recombine.store.engine import Progress, engine, silent
 from recombine.store.errors import UserError
+from recombine.store.outputs import Clock, free_file, free_folder, positive
 from recombine.store.store import Store, write_atomically
 from recombine.tasks.episodes import Negatives
 from recombine.tasks.splits import Split, hold_out
-from recombine.verbs.common import Clock, free_file, free_folder, positive
-from recombine.verbs.dataset import Dataset
-from recombine.verbs.render import Given, Tell, Wanted, announce, deliver, quiet, refuse_format, works
 from recombine.world.distribution import World
 
 NEGATIVES: tuple[Negatives, ...] = ("hard", "easy")

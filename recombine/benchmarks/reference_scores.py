@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+from recombine.benchmarks.scoring import score
 from recombine.metrics.intervals import Interval
 from recombine.store.engine import Progress
 from recombine.store.recipe import Recipe
 from recombine.store.store import Store, write_atomically
-from recombine.verbs.scoring import score
 
 VERSION = 1
 """Of all that the scores depend on but the data: baselines, features, exams."""

@@ -1,4 +1,4 @@
-"""Write the sheets of docs/gallery.md: `python benchmarks/gallery.py docs/pictures`; photos need the extra `photo`."""
+"""Write the sheets of docs/gallery.md: `python experiments/gallery.py docs/pictures`; photos need the extra `photo`."""
 
 import sys
 from pathlib import Path
@@ -90,5 +90,5 @@ def main(folder: Path) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
-        sys.exit("Usage: python benchmarks/gallery.py FOLDER")
+        sys.exit("Usage: python experiments/gallery.py FOLDER")
     main(Path(sys.argv[1]))

@@ -1,6 +1,6 @@
 """How well a small classifier tells the eight instruments and the eight pitches, and how fast scenes become sound.
 
-    python benchmarks/sound_classifier.py
+    python experiments/sound_classifier.py
 
 A note of any instrument, pitch, profile, onset and volume stands alone in a scene; the classifier sees the spectrogram
 of the scene. It looks at two things that do not depend on when and how loud the note is: the share of every frequency

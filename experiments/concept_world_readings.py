@@ -1,8 +1,8 @@
 """Two readings of the ConceptWorld paper, beside its scores: the tables of the notes on its networks.
 
-    recombine train concept-world --concepts benchmarks/concept_world_readings.concepts \\
+    recombine train concept-world --concepts experiments/concept_world_readings.concepts \\
         --experiment substitution_three_colours --model mlp --model cnn --model predinet --seeds 3 --out RUNS
-    python benchmarks/concept_world_readings.py RUNS
+    python experiments/concept_world_readings.py RUNS
 
 Rows: the networks that were trained on `sequences` are tested on mixed rows with one square of the other colour, and
 on ours. Pairs: networks that were trained with pentominoes of three colours, and of five.
@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from recombine.benchmarks.concept_world.published import F1
+from recombine.benchmarks.concept_world.runs import FROM_SCRATCH, PRETRAINED, printed, theirs
 from recombine.benchmarks.concept_world.training import Eye, Job, examples, job_of, study_of
 from recombine.metrics.confusion import confusion, f1
-from recombine.report.concept_world_runs import FROM_SCRATCH, PRETRAINED, printed, theirs
 from recombine.solvers.networks.images import build
 from recombine.solvers.pictures import answer
 from recombine.solvers.records import identity_of, runs_of

@@ -7,21 +7,21 @@ from typing import cast
 
 import numpy as np
 
+from recombine.benchmarks.clevr.facade import Clevr, view_of
 from recombine.benchmarks.clevr.families import CLOSURE_FAMILIES, shape_of
+from recombine.benchmarks.clevr.question_page import QuestionView
 from recombine.benchmarks.clevr.study import ClevrScale
 from recombine.benchmarks.closure.learners import ANSWERS, weak_answers
+from recombine.benchmarks.closure.pages import ClosureGaps, html_report, markdown_report
 from recombine.benchmarks.closure.study import PARTS, ClosureStudy, Kind, Part, programs_of
 from recombine.benchmarks.closure.tests import CLOSURE_SPLITS
 from recombine.language.expr import Expr
 from recombine.metrics.speed import Speed
-from recombine.report.closure import ClosureGaps, html_report, markdown_report
-from recombine.report.question import QuestionView
 from recombine.report.table import Column, Table
 from recombine.store.engine import Progress, silent
 from recombine.store.errors import UserError
+from recombine.store.outputs import export, free_file, free_folder
 from recombine.store.store import Store, write_atomically
-from recombine.verbs.clevr import Clevr, view_of
-from recombine.verbs.common import export, free_file, free_folder
 from recombine.world.scenes import Scenes
 
 ENOUGH = 100

@@ -1,6 +1,6 @@
 """ConceptWorld beside a general solver: the same concepts as answer set programs, drawn from by clingo.
 
-    python benchmarks/concept_world_solver.py
+    python experiments/concept_world_solver.py
 
 A concept about objects of one structure becomes one answer set program. What the definitions say of the points is
 translated condition by condition. The structure is given; what else our plans find out (what stands rigidly together,

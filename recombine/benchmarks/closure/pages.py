@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from recombine.benchmarks.clevr.question_page import QuestionView, question_card
 from recombine.metrics.gap import Gap
 from recombine.report.figures import GapRow, gap_chart, stand_alone
 from recombine.report.page import Section, chart, page
-from recombine.report.question import QuestionView, question_card
 from recombine.report.table import Column, Table
 
 PUBLISHED = {

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from recombine.benchmarks.concept_world.definition import Experiment
-from recombine.metrics.seeds import over_seeds
-from recombine.report.concept_world_findings import agreement, verdicts
-from recombine.report.concept_world_runs import (
+from recombine.benchmarks.concept_world.findings import agreement, verdicts
+from recombine.benchmarks.concept_world.runs import (
     FROM_SCRATCH,
     TABLES,
     Group,
@@ -21,6 +20,7 @@ from recombine.report.concept_world_runs import (
     settings_table,
     theirs,
 )
+from recombine.metrics.seeds import over_seeds
 from recombine.report.findings import bullets
 from recombine.report.page import Section, chart, page, paragraph
 from recombine.report.results import Figure, drawn, notes_of, write_markdown

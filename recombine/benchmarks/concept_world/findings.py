@@ -9,9 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recombine.benchmarks.concept_world.training import CURRICULUM
-from recombine.metrics.seeds import difference, over_seeds
-from recombine.report.concept_world_runs import (
+from recombine.benchmarks.concept_world.runs import (
     FROM_SCRATCH,
     PRETRAINED,
     PRETRAINED_THERE,
@@ -19,6 +17,8 @@ from recombine.report.concept_world_runs import (
     Outcomes,
     theirs,
 )
+from recombine.benchmarks.concept_world.training import CURRICULUM
+from recombine.metrics.seeds import difference, over_seeds
 from recombine.report.findings import Case, Verdict, judged
 from recombine.report.table import Column, Table
 

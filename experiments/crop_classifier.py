@@ -1,6 +1,6 @@
 """Whether pictures of the ray tracer teach what things look like: a small classifier of single objects.
 
-    python benchmarks/crop_classifier.py [FOLDER] [--scenes 4000] [--photos 40]
+    python experiments/crop_classifier.py [FOLDER] [--scenes 4000] [--photos 40]
 
 A small network learns colour, shape, material and size from pictures of CLEVR's scenes that the ray tracer drew. It is
 tested on the ray tracer's pictures of other scenes, on photos of other scenes, and on real images of CLEVR: FOLDER

@@ -16,6 +16,7 @@ from typing import TypedDict, Unpack
 import numpy as np
 
 from recombine.benchmarks.concept_world.classes import extension_of
+from recombine.benchmarks.concept_world.concept_image import ImageView, graph_of
 from recombine.benchmarks.concept_world.definition import Library, Line, Object, Point
 from recombine.benchmarks.concept_world.extension import Count, Drawn, Extension
 from recombine.benchmarks.concept_world.plan import Structure
@@ -27,13 +28,12 @@ from recombine.benchmarks.concept_world.search import Failure, Proof, Prover
 from recombine.benchmarks.concept_world.where import limits, read_where
 from recombine.render.grid import from_pixels, paint, sheet
 from recombine.render.png import LARGEST, png, read_png
-from recombine.report.concept_image import ImageView, graph_of
 from recombine.report.figures import stand_alone
 from recombine.report.table import Column, Table
 from recombine.store.errors import UserError
 from recombine.store.key import Key
+from recombine.store.outputs import free_file, free_folder
 from recombine.store.store import write_atomically
-from recombine.verbs.common import free_file, free_folder
 
 Concepts = str | Path | Library | None
 """A .concepts file, or a library of definitions, beside those that come with the package."""

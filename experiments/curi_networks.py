@@ -1,8 +1,8 @@
 """What a training step of CURI's networks costs, on one thread.
 
-    python benchmarks/curi_networks.py                  schema, 64 episodes of 50 scenes, beside the plain way
-    python benchmarks/curi_networks.py --bfloat16       the same in mixed precision, for processors with AMX
-    python benchmarks/curi_networks.py --paper-size     image and sound at the paper's size, with the memory they take
+    python experiments/curi_networks.py                  schema, 64 episodes of 50 scenes, beside the plain way
+    python experiments/curi_networks.py --bfloat16       the same in mixed precision, for processors with AMX
+    python experiments/curi_networks.py --paper-size     image and sound at the paper's size, with the memory they take
 
 The plain way is that of the released code: every scene is filled up to five objects, all 25 pairs are looked at as a
 long list, support and query one after the other. It does more than the same work; that is what the fast way saves.

@@ -1,6 +1,6 @@
 """The ray tracer beside the photo renderer: how alike their pictures are, and what a photo costs.
 
-    python benchmarks/photo.py [--scenes 200] [--samples 16] [--kept out/photo.jsonl]
+    python experiments/photo.py [--scenes 200] [--samples 16] [--kept out/photo.jsonl]
 
 CLEVR's scenes at 320 x 240. What is measured is kept line by line, so that a stopped run goes on; remove the file, or
 name another, after a change of either renderer.

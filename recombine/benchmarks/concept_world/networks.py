@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 
 from recombine.benchmarks.concept_world import training
+from recombine.benchmarks.concept_world.network_pages import html_page, markdown_page
+from recombine.benchmarks.concept_world.runs import Outcomes, printed, read_outcomes, score_tables
 from recombine.benchmarks.concept_world.training import MODELS, Job
-from recombine.report.concept_world_networks import html_page, markdown_page
-from recombine.report.concept_world_runs import Outcomes, printed, read_outcomes, score_tables
+from recombine.benchmarks.reference_scores import Row, beside, score_of, solver_of
 from recombine.report.table import Column, Table
 from recombine.report.times import time_of
+from recombine.report.training_progress import Teller
+from recombine.solvers.jobs import train_all
 from recombine.solvers.records import read_config
 from recombine.solvers.training import Training
 from recombine.store.engine import Progress, engine, silent
 from recombine.store.errors import UserError
+from recombine.store.outputs import folder_for_runs, free_file, positive
 from recombine.store.store import Store, write_atomically
-from recombine.verbs.beside import Row, beside, score_of, solver_of
-from recombine.verbs.common import folder_for_runs, free_file, positive
-from recombine.verbs.runs import train_all
-from recombine.verbs.teller import Teller
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """How fast scenes become pictures, and how often placement and pictures agree on what is seen.
 
-    python benchmarks/render.py
+    python experiments/render.py
 
 Speed is CPU time of one core, the best of several runs over the same scenes, after the loops were compiled. The other
 renderers of the table were measured once, on scenes of 3 to 10 objects at 320 x 240 (decision 020).

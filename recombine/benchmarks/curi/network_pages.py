@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from recombine.report.curi_findings import verdicts
-from recombine.report.curi_runs import (
+from recombine.benchmarks.curi.findings import verdicts
+from recombine.benchmarks.curi.runs import (
     METRICS,
     Group,
     Oracles,

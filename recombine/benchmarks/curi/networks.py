@@ -7,25 +7,25 @@ from typing import Any
 
 from recombine.benchmarks.curi import training
 from recombine.benchmarks.curi.edition import edition as edition_of
+from recombine.benchmarks.curi.network_pages import markdown_page, tables
+from recombine.benchmarks.curi.runs import METRICS, Group, Oracles, named, read_groups, world_of
 from recombine.benchmarks.curi.study import Setup, Study
 from recombine.benchmarks.curi.study import scale as scale_of
 from recombine.benchmarks.curi.training import Job
+from recombine.benchmarks.reference_scores import beside, score_of, solver_of
 from recombine.metrics.intervals import Interval
-from recombine.report.curi_networks import markdown_page, tables
-from recombine.report.curi_runs import METRICS, Group, Oracles, named, read_groups, world_of
 from recombine.report.table import Column, Table
 from recombine.report.times import time_of
+from recombine.report.training_progress import Teller
+from recombine.solvers.jobs import train_all
 from recombine.solvers.kinds import PICTURE, POOLINGS
 from recombine.solvers.records import read_config, read_results
 from recombine.solvers.training import Training
 from recombine.store.engine import Progress, engine, silent
 from recombine.store.errors import UserError
+from recombine.store.outputs import folder_for_runs, free_file, positive
 from recombine.store.store import Store
 from recombine.tasks.episodes import Negatives
-from recombine.verbs.beside import beside, score_of, solver_of
-from recombine.verbs.common import folder_for_runs, free_file, positive
-from recombine.verbs.runs import train_all
-from recombine.verbs.teller import Teller
 
 
 @dataclass(frozen=True)
