@@ -229,7 +229,7 @@ def test_what_cannot_be_heard_says_so() -> None:
 
 
 def test_a_small_classifier_tells_instruments_and_pitches() -> None:
-    path = Path(__file__).parents[2] / "benchmarks" / "sound_classifier.py"
+    path = Path(__file__).parents[2] / "experiments" / "sound_classifier.py"
     spec = importlib.util.spec_from_file_location("sound_classifier", path)
     assert spec and spec.loader
     benchmark = importlib.util.module_from_spec(spec)

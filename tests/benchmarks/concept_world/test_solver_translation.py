@@ -40,7 +40,7 @@ from recombine.store.key import Key
 
 pytest.importorskip("clingo", reason="the general solver is a development dependency: pip install 'recombine[dev]'")
 
-SCRIPT = Path(__file__).parents[3] / "benchmarks" / "concept_world_solver.py"
+SCRIPT = Path(__file__).parents[3] / "experiments" / "concept_world_solver.py"
 SMALL = replace(load_library(), grid=Grid(4, 4, ("blue", "red")))
 TINY = Grid(3, 2, ("blue", "red"))
 

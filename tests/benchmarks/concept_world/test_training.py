@@ -138,7 +138,7 @@ def test_experiments_of_ones_own_are_trained_and_tested_again_without_their_file
 
 
 def test_the_other_readings_of_the_paper_can_be_drawn(own_home: Path) -> None:
-    file = Path(__file__).parents[3] / "benchmarks" / "concept_world_readings.concepts"
+    file = Path(__file__).parents[3] / "experiments" / "concept_world_readings.concepts"
     study = study_of(Job("", "", 0, "tiny", 0, concepts=file), Store(own_home))
     assert experiments(study) == ("sequences_one_odd", "substitution_three_colours")
     odd = [row for row in study.samples("sequences_one_odd", "length_5").to_pylist() if row["label"] == "mixed"]
