@@ -27,11 +27,11 @@ from recombine.benchmarks.concept_world.extension import Count
 from recombine.benchmarks.concept_world.facade import write_experiment
 from recombine.benchmarks.concept_world.pages import ConceptWorldGaps, ExperimentView, experiment_terminal
 from recombine.benchmarks.concept_world.search import Proof
+from recombine.benchmarks.curi.episode import EpisodeView, episode_terminal
 from recombine.benchmarks.curi.facade import write_episode
 from recombine.benchmarks.scoring import brief
 from recombine.language.query import anything
 from recombine.render.rendering import picture_size, wanted
-from recombine.report.episode import EpisodeView, episode_terminal
 from recombine.report.table import Column, Table
 from recombine.store.errors import UserError
 from recombine.store.outputs import call, free_file, given

@@ -1,70 +1,126 @@
-"""The benchmarks: one folder each. There is no registry; a folder with a BENCHMARK is a benchmark."""
+"""The benchmarks: one folder each, here or in a package of somebody else's. There is no list of them to keep.
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+A folder with a `BENCHMARK` is a benchmark; a package registers one with an entry point of the group
+`recombine.benchmarks`. A `Benchmark` costs nothing to import: what it brings is imported when it is asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from inspect import signature
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from recombine.language.expr import Expr, Signature
-from recombine.semantics.fold import Plan, fold
 from recombine.store.errors import UserError
-from recombine.store.key import Key
-from recombine.tasks.splits import Split
-from recombine.world.distribution import World
-from recombine.world.scenes import Scenes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from recombine.benchmarks.language import Language
+    from recombine.benchmarks.networks import Networks
+    from recombine.benchmarks.study import Study
+
+GROUP = "recombine.benchmarks"
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What every benchmark brings; the laws in tests/test_benchmarks.py hold for all of them."""
+    """What a benchmark is called, and where its parts are: `module:Name`, seen from its package."""
 
     name: str
     title: str
     about: str
     paper: str
-    world: World
-    signature: Signature
-    concepts: Callable[[int, Key], tuple[Expr, ...]]
-    """Draw some concepts of the language."""
-    meaning: Callable[[Scenes], object]
-    """The fast meaning, on a batch of scenes."""
-    reference: Callable[[Scenes, int], object]
-    """The plain meaning, on one scene of a batch."""
-    spellings: Mapping[str, tuple[Callable[[Expr], str], Callable[[str], Expr]]]
-    """Ways to write a concept and to read it back."""
-    splits: Mapping[str, Split]
-    execute: Callable[[Sequence[Expr], Scenes], np.ndarray] | None = None
-    """The values of concepts on scenes, [concepts, scenes], where folding the fast meaning does not give them."""
-    execute_plainly: Callable[[Expr, Scenes, int], int] | None = None
-    """The same for one concept on one scene, through the plain meaning."""
+    package: str
+    """The folder: `__name__` in its `__init__.py`."""
+    held_out: int
+    """How many of its splits hold combinations out."""
+    example: str
+    """A split, test or family to show."""
+    study_at: str = "study:Study"
+    language_at: str = "language:LANGUAGE"
+    networks_at: str | None = None
+    """None where it has no networks."""
+    scene_files_at: str | None = None
+    """Opens a scene file of the original as the folder of a dataset; None where there are no such files."""
+    commands: Mapping[str, str] = field(default_factory=dict)
+    """Further commands of the command line: what each does, in a sentence. `commands.py` has a function for each."""
 
-    def values(self, concepts: Sequence[Expr], scenes: Scenes) -> np.ndarray:
-        """What the fast meaning says of every concept on every scene."""
-        if self.execute:
-            return self.execute(concepts, scenes)
-        found = dict(Plan(concepts).run(self.meaning(scenes)))
-        return np.stack([found[i] for i in range(len(found))])
+    @property
+    def study(self) -> type[Study]:
+        """What one can do with it."""
+        return self.part(self.study_at)
 
-    def value(self, concept: Expr, scenes: Scenes, scene: int) -> int:
-        """What the plain meaning says of a concept on a scene."""
-        if self.execute_plainly:
-            return self.execute_plainly(concept, scenes, scene)
-        return int(fold(concept, self.reference(scenes, scene), {}))
+    @property
+    def language(self) -> Language:
+        """World, signature, meanings, splits: what the laws hold for."""
+        return self.part(self.language_at)
+
+    @property
+    def networks(self) -> Networks | None:
+        """What it takes to train networks on it."""
+        return None if self.networks_at is None else self.part(self.networks_at)
+
+    def part(self, where: str) -> Any:
+        """What stands at `module:Name` of its package."""
+        module, _, what = where.partition(":")
+        full = f"{self.package}.{module}"
+        try:
+            home = import_module(full)
+        except ModuleNotFoundError as error:
+            if error.name != full:
+                raise
+            raise UserError(f"benchmark '{self.name}' lacks {where}: add {module}.py to {self.package}") from error
+        if not hasattr(home, what):
+            raise UserError(f"benchmark '{self.name}' lacks {where}: {full} defines no {what}")
+        return getattr(home, what)
+
+
+@cache
+def _plugins() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+@cache
+def _folders() -> tuple[str, ...]:
+    return tuple(sorted(path.parent.name for path in Path(__file__).parent.glob("*/__init__.py")))
 
 
 def names() -> list[str]:
-    """The folders that hold a benchmark."""
-    return sorted(path.parent.name for path in Path(__file__).parent.glob("*/__init__.py"))
+    """The benchmarks there are: those that come with the package, then those of others."""
+    own = [folder.replace("_", "-") for folder in _folders()]
+    return [*own, *sorted(set(_plugins()) - set(own))]
 
 
+@cache
 def get(name: str) -> Benchmark:
     """The benchmark of this name; `concept-world` is the folder concept_world."""
-    folder = name.replace("-", "_")
-    if folder not in names():
-        raise UserError(
-            f"there is no benchmark '{name}'; choose one of {', '.join(n.replace('_', '-') for n in names())}"
-        )
-    found: Benchmark = import_module(f"recombine.benchmarks.{folder}").BENCHMARK
+    if name.replace("-", "_") in _folders():
+        found = import_module(f"{__name__}.{name.replace('-', '_')}")
+        return _checked(name, getattr(found, "BENCHMARK", None), f"{found.__name__} defines no BENCHMARK")
+    if name not in _plugins():
+        raise UserError(f"there is no benchmark '{name}'; choose one of {', '.join(names())}")
+    point = _plugins()[name]
+    try:
+        loaded = point.load()
+    except (ImportError, AttributeError) as error:
+        raise UserError(f"benchmark '{name}' cannot be loaded from {point.value}: {error}") from error
+    return _checked(name, loaded, f"its entry point {point.value} is a {type(loaded).__name__}")
+
+
+def _checked(name: str, found: object, otherwise: str) -> Benchmark:
+    if not isinstance(found, Benchmark):
+        raise UserError(f"benchmark '{name}' needs a Benchmark called BENCHMARK, but {otherwise}")
     return found
+
+
+def load(name: str, **options: Any) -> Study:
+    """A benchmark, ready to be worked with; `options` are those of its class."""
+    study = get(name).study
+    known = [one for one in signature(study).parameters]
+    if unknown := [option for option in options if option not in known]:
+        raise UserError(f"{name} has no option '{unknown[0]}'; it has {', '.join(known)}")
+    return study(**options)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from recombine.benchmarks import Benchmark
+from recombine.benchmarks.language import Language
 from recombine.language.query import anything
 from recombine.semantics.fold import method
 from recombine.store.key import Key
@@ -18,10 +18,10 @@ class LawBroken(AssertionError):
     """A law does not hold; the text says on what."""
 
 
-def every_symbol_has_a_meaning(benchmark: Benchmark, key: Key) -> None:
-    scenes = benchmark.world.sample(2, key / "scenes")
-    for symbol in benchmark.signature.values():
-        for meaning in (benchmark.meaning(scenes), benchmark.reference(scenes, 0)):
+def every_symbol_has_a_meaning(language: Language, key: Key) -> None:
+    scenes = language.world.sample(2, key / "scenes")
+    for symbol in language.signature.values():
+        for meaning in (language.meaning(scenes), language.reference(scenes, 0)):
             if not callable(_method_or_none(meaning, symbol.family)):
                 raise LawBroken(f"{type(meaning).__name__} has no meaning for {symbol}")
 
@@ -33,27 +33,27 @@ def _method_or_none(meaning: object, family: str) -> Callable | None:
         return None
 
 
-def reading_what_is_written_gives_it_back(benchmark: Benchmark, key: Key) -> None:
-    for concept in benchmark.concepts(CONCEPTS, key / "concepts"):
-        if benchmark.signature.parse(repr(concept)) is not concept:
+def reading_what_is_written_gives_it_back(language: Language, key: Key) -> None:
+    for concept in language.concepts(CONCEPTS, key / "concepts"):
+        if language.signature.parse(repr(concept)) is not concept:
             raise LawBroken(f"{concept!r} does not come back from its reading form")
-        for name, (write, read) in benchmark.spellings.items():
+        for name, (write, read) in language.spellings.items():
             if read(write(concept)) is not concept:
                 raise LawBroken(f"{concept!r} does not come back from {name}")
 
 
-def the_fast_meaning_equals_the_plain_one(benchmark: Benchmark, key: Key) -> None:
-    scenes = benchmark.world.sample(SCENES, key / "scenes")
-    concepts = tuple(dict.fromkeys(benchmark.concepts(CONCEPTS, key / "concepts")))
-    fast = benchmark.values(concepts, scenes)
+def the_fast_meaning_equals_the_plain_one(language: Language, key: Key) -> None:
+    scenes = language.world.sample(SCENES, key / "scenes")
+    concepts = tuple(dict.fromkeys(language.concepts(CONCEPTS, key / "concepts")))
+    fast = language.values(concepts, scenes)
     for i, concept in enumerate(concepts):
         for scene in range(SCENES):
-            if fast[i, scene] != benchmark.value(concept, scenes, scene):
+            if fast[i, scene] != language.value(concept, scenes, scene):
                 raise LawBroken(f"{concept!r} on scene {scene} of {key}")
 
 
-def the_same_key_gives_the_same_scenes(benchmark: Benchmark, key: Key) -> None:
-    first, again, other = (benchmark.world.sample(SCENES, k) for k in (key / "a", key / "a", key / "b"))
+def the_same_key_gives_the_same_scenes(language: Language, key: Key) -> None:
+    first, again, other = (language.world.sample(SCENES, k) for k in (key / "a", key / "a", key / "b"))
     if not _same(first, again):
         raise LawBroken(f"two samples of {key}/a differ")
     if _same(first, other):
@@ -69,14 +69,14 @@ def _same(a: Scenes, b: Scenes) -> bool:
     )
 
 
-def worlds_contain_what_they_make(benchmark: Benchmark, key: Key) -> None:
-    if not benchmark.world.contains(benchmark.world.sample(SCENES, key / "scenes")).all():
+def worlds_contain_what_they_make(language: Language, key: Key) -> None:
+    if not language.world.contains(language.world.sample(SCENES, key / "scenes")).all():
         raise LawBroken(f"a scene of {key} is not of its own world")
 
 
-def held_out_concepts_are_held_out(benchmark: Benchmark, key: Key) -> None:
-    concepts = benchmark.concepts(10 * CONCEPTS, key / "concepts")
-    for split in benchmark.splits.values():
+def held_out_concepts_are_held_out(language: Language, key: Key) -> None:
+    concepts = language.concepts(10 * CONCEPTS, key / "concepts")
+    for split in language.splits.values():
         if split.test is anything:
             continue
         for concept in concepts:
@@ -84,7 +84,7 @@ def held_out_concepts_are_held_out(benchmark: Benchmark, key: Key) -> None:
                 raise LawBroken(f"{concept!r} is on both sides of {split.name}")
 
 
-LAWS: dict[str, Callable[[Benchmark, Key], None]] = {
+LAWS: dict[str, Callable[[Language, Key], None]] = {
     law.__name__.replace("_", " "): law
     for law in (
         every_symbol_has_a_meaning,

@@ -23,7 +23,7 @@ from recombine.world.vocabulary import Attribute, Vocabulary
 
 STAGE = "dataset"
 VERSION = 1
-HINT = "give a folder that recombine make curi or recombine make clevr has written with --out"
+HINT = "give a folder that recombine make has written with --out"
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,16 @@ class Dataset:
         return Source(str(folder), self.vocabulary, self.places, dict(self.parts)[part], self.per_file)
 
 
-def write_dataset(folder: Path, dataset: Dataset, world: object, rendered: Mapping[str, Recipe]) -> None:
-    """Have a folder say what is in it."""
+def write_dataset(
+    folder: Path,
+    dataset: Dataset | None,
+    world: object,
+    rendered: Mapping[str, Recipe],
+    made: Mapping[str, Any],
+) -> None:
+    """Have a folder say what is in it; `made` is what decided it."""
     pictures = {name: recipe.parameters for name, recipe in rendered.items()}
-    parameters = {"dataset": dataset, "world": world, "rendered": pictures, "recombine": __version__}
+    parameters = {"dataset": dataset, "world": world, "rendered": pictures, "made": made, "recombine": __version__}
     text = json.dumps(json.loads(Recipe(STAGE, VERSION, parameters, {}).canonical()), indent=1) + "\n"
     write_atomically(folder / RECIPE, lambda part: part.write_text(text, encoding="utf-8"))
 
@@ -71,6 +77,8 @@ def read_dataset(folder: Path) -> tuple[Dataset, Any]:
         raise UserError(f"{file} describes {stage}, not a dataset; {HINT}")
     if version > VERSION:
         raise UserError(f"{folder} was made by a newer version of recombine; upgrade to draw it")
+    if recipe.parameters.get("dataset", 0) is None:
+        raise UserError(f"the scenes of {folder} are not drawn; {HINT}")
     try:
         dataset = _dataset(recipe.parameters["dataset"])
     except (KeyError, ValueError, TypeError, AttributeError) as error:

@@ -9,18 +9,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from recombine.benchmarks.clevr.redraw import HEIGHT, WIDTH, scenes_to_draw
 from recombine.render.dataset import Cost, RenderScenes, Source, cost
 from recombine.render.folders import Dataset, read_dataset, write_dataset
 from recombine.render.forms import Form, Images, Look, Recordings, Samples, Sounds
 from recombine.store.engine import Engine, Progress, engine, shard_bounds, silent
 from recombine.store.errors import UserError
-from recombine.store.outputs import disk_of, draft_of, export, free_folder, positive
+from recombine.store.outputs import disk_of, draft_of, export, holds, positive
 from recombine.store.recipe import Recipe
 from recombine.store.store import PART, Store, write_atomically, write_table
 from recombine.world.columns import to_table
+from recombine.world.scenes import Scenes
 from recombine.world.shards import shard_name
 
 KINDS = ("images", "sounds")
@@ -302,17 +302,20 @@ def time_text(seconds: float) -> str:
 
 
 def deliver(
-    dataset: Dataset,
+    dataset: Dataset | None,
     world: object,
-    found: dict[str, Path],
+    found: Mapping[str, Path],
     todo: list[Work],
     store: Store | None,
     engine: Engine,
     out: Path | None,
+    made: Mapping[str, Any],
+    write: Callable[[Path], None] | None = None,
 ) -> Path:
     """Write a dataset into a folder: artefacts are copied, what the store does not have is rendered in place.
 
-    Without a folder, everything is kept in the store.
+    `made` tells what decided it. `write` writes files in place of the artefacts. Without a folder, everything is kept
+    in the store.
     """
     if out is None:
         assert store is not None
@@ -325,9 +328,11 @@ def deliver(
             work.fill(engine, draft / work.name)
         for work in rest:
             work.tidy(draft / work.name)
-        write_dataset(draft, dataset, world, {work.name: work.recipe for work in todo})
+        if write:
+            write(draft)
+        write_dataset(draft, dataset, world, {work.name: work.recipe for work in todo}, made)
 
-    return export({**found, **ready}, out, [work.name for work in rest], add)
+    return export({**({} if write else found), **ready}, out, [work.name for work in rest], add)
 
 
 def _keep(todo: list[Work], store: Store, engine: Engine) -> Path:
@@ -351,32 +356,27 @@ def render_dataset(
     progress: Progress = silent,
     tell: Tell = quiet,
 ) -> Path:
-    """Render the scenes of a dataset again, or those of a scene file of CLEVR, into a dataset of its own."""
+    """Render the scenes of a dataset again into a dataset of its own."""
     positive(workers=workers)
-    with opened(Path(dataset)) as folder:
-        named = Path(dataset).with_suffix("") if folder != Path(dataset) else folder
-        return _render(folder, named, out, chosen, format, workers, progress, tell)
+    folder = Path(dataset)
+    return render_scenes(folder, folder, out, chosen, format, workers, progress, tell)
 
 
 @contextmanager
-def opened(dataset: Path) -> Iterator[Path]:
-    """The folder of a dataset; a scene file of CLEVR is one for as long as it is needed."""
-    if dataset.suffix != ".json" or not dataset.is_file():
-        yield dataset
-        return
-    scenes = scenes_to_draw(dataset)
-    described = Dataset("clevr", scenes.vocabulary, scenes.places, (("", len(scenes)),), PER_FILE, WIDTH, HEIGHT, None)
-    with TemporaryDirectory() as name:
-        folder = Path(name)
+def as_dataset(scenes: Scenes, benchmark: str, width: int, height: int, name: str) -> Iterator[Path]:
+    """Scenes as the folder of a dataset, for as long as it is needed."""
+    described = Dataset(benchmark, scenes.vocabulary, scenes.places, (("", len(scenes)),), PER_FILE, width, height, None)
+    with TemporaryDirectory() as place:
+        folder = Path(place)
         (folder / "scenes").mkdir()
-        recipe = Recipe("scenes", VERSION, {"file": dataset.name}, {})
+        recipe = Recipe("scenes", VERSION, {"file": name}, {})
         for number, (low, high) in enumerate(shard_bounds(len(scenes), PER_FILE)):
             write_table(folder / "scenes" / shard_name("scenes", number), to_table(scenes[low:high], low), recipe)
-        write_dataset(folder, described, {"file": dataset.name}, {})
+        write_dataset(folder, described, {"file": name}, {}, {})
         yield folder
 
 
-def _render(
+def render_scenes(
     folder: Path,
     named: Path,
     out: str | Path | None,
@@ -386,17 +386,21 @@ def _render(
     progress: Progress,
     tell: Tell,
 ) -> Path:
+    """Render the dataset in a folder, by default into one beside `named`."""
     described, world = read_dataset(folder)
     chosen = wanted(chosen) if isinstance(chosen, str) else chosen
     parts = {part: folder / "scenes" / part for part, _ in described.parts}
     given = {part: Given(path, _digest(path, "*.parquet")) for part, path in parts.items()}
     todo = works(described, lambda: given, chosen, format)
     target = Path(out) if out is not None else _beside(named, described, chosen)
-    free_folder(target)
+    made = {"rendered": {work.name: work.recipe.digest for work in todo}}
+    if holds(target, made):
+        tell(f"{target} holds exactly this already")
+        return target
     found = {f"scenes/{part}".rstrip("/"): path for part, path in parts.items()}
     with engine(workers, progress) as hands:
         announce(todo, None, target, hands, tell)
-        return deliver(described, world, found, todo, None, hands, target)
+        return deliver(described, world, found, todo, None, hands, target, made)
 
 
 def _beside(folder: Path, dataset: Dataset, chosen: Wanted) -> Path:

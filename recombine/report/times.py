@@ -1,4 +1,12 @@
-"""Times as people say them."""
+"""Times as people say them, and a clock for the stages of a long run."""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from recombine.report.table import Column, Table
+
+T = TypeVar("T")
 
 
 def time_of(seconds: float) -> str:
@@ -11,3 +19,21 @@ def time_of(seconds: float) -> str:
     if minutes >= 60:
         return f"{minutes // 60} h {minutes % 60} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+class Clock:
+    """Times the stages of a long run."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[str, float]] = []
+
+    def time(self, what: str, run: Callable[[], T]) -> T:
+        start = time.monotonic()
+        result = run()
+        self.rows.append((what, time.monotonic() - start))
+        return result
+
+    def table(self, total: float) -> Table:
+        columns = (Column("stage"), Column("seconds", "right"))
+        note = "Wall time of this run; a stage that the store already had costs nothing."
+        return Table("Times", columns, (*self.rows, ("everything", total)), note)

@@ -38,3 +38,15 @@ class Exam:
     """The scores, between 0 and 1, from the means of the marks over units."""
     few_shot: bool = False
     """Whether every group shows some of its targets, so that one can learn from these alone."""
+    split: str = ""
+    """The split it belongs to, where its own name says more."""
+    title: str = ""
+    """What tables call it."""
+    control: bool = False
+    """Whether nothing is held out here."""
+    asked: int | None = None
+    """How many episodes, questions or images it has, where a mark is not given to each."""
+
+    def units(self, marks: Mapping[str, Marks]) -> int:
+        """How many episodes, questions or images the marks of learners are about."""
+        return self.asked or max(len(values) for one in marks.values() for values in one.values())

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from recombine.metrics.intervals import Interval
 from recombine.render.schematic import draw, phrases
-from recombine.report.episode import EpisodeView, HypothesisView, SceneView, Totals, episode_terminal
+from recombine.benchmarks.curi.episode import EpisodeView, HypothesisView, SceneView, Totals, episode_terminal
 from recombine.report.figures import GapRow, gap_chart
 from recombine.report.page import Section, chart, details, episode_card, page, paragraph
 from recombine.report.table import Column, Table

@@ -27,10 +27,10 @@ from recombine.world.shards import read_scenes, shard_name
 TEST: Part = "test"
 
 
-def exams(study: ClevrStudy) -> list[Exam]:
+def exams(study: ClevrStudy, part: Part = TEST) -> list[Exam]:
     """The one exam: new questions about new scenes."""
-    key = study.key / "bootstrap" / TEST
-    return [Exam("iid", ANSWERS, cache(partial(training, study)), partial(pieces, study, TEST), mark, key)]
+    key = study.key / "bootstrap" / part
+    return [Exam("iid", ANSWERS, cache(partial(training, study)), partial(pieces, study, part), mark, key)]
 
 
 def training(study: ClevrStudy) -> Examples:

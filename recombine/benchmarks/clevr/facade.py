@@ -1,40 +1,45 @@
 """What one can do with CLEVR."""
 
 import json
-import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import Annotated, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
 
 from recombine.benchmarks.clevr import check as checks
+from recombine.benchmarks.clevr import exam as of_exam
 from recombine.benchmarks.clevr.english import read
+from recombine.benchmarks.clevr.exam import Ideal
 from recombine.benchmarks.clevr.families import CLEVR_FAMILIES
 from recombine.benchmarks.clevr.formats import QuestionRecord, SceneFile, write_questions, write_scenes
+from recombine.benchmarks.clevr.objects import QuestionSet
 from recombine.benchmarks.clevr.program import read_program
-from recombine.benchmarks.clevr.question_page import QuestionView, question_page, question_view
+from recombine.benchmarks.clevr.question_page import QuestionView, question_card
 from recombine.benchmarks.clevr.questions import Rules
 from recombine.benchmarks.clevr.speed import speeds
-from recombine.benchmarks.clevr.study import PARTS, SHARD, ClevrScale, ClevrStudy, Part, clevr_scale
+from recombine.benchmarks.clevr.study import CLEVR_SCALES, PARTS, SHARD, ClevrScale, ClevrStudy, Part, clevr_scale
 from recombine.benchmarks.clevr.world import COGENT, ClevrWorld
+from recombine.benchmarks.study import First, Render, Seed, Size, Splits, Study, Workers, part_named
+from recombine.benchmarks.study import Part as PartName
+from recombine.benchmarks.study import Scale as ScaleName
 from recombine.metrics.speed import Speed
 from recombine.render.folders import Dataset
-from recombine.render.rendering import Given, Tell, Wanted, announce, deliver, quiet, refuse_format, works
+from recombine.render.rendering import Given, Tell, quiet
+from recombine.report.document import Card, Chapter
 from recombine.report.table import Column, Table
-from recombine.store.engine import Progress, engine, silent
+from recombine.store.engine import Progress, silent
 from recombine.store.errors import UserError
-from recombine.store.outputs import free_folder, positive
-from recombine.store.store import Store, read_table, write_atomically
+from recombine.store.outputs import positive
+from recombine.store.store import Store, read_table
+from recombine.tasks.exam import Exam
 from recombine.world.scenes import Scenes, join
 from recombine.world.shards import read_scenes
 from recombine.world.vocabulary import Vocabulary
 
-Format = Literal["parquet", "json", "jsonl"]
 EDITIONS = ("paper", "release")
-FORMATS: tuple[Format, ...] = ("parquet", "json", "jsonl")
 
 
 class Spread(NamedTuple):
@@ -47,22 +52,23 @@ class Spread(NamedTuple):
     lead: float | None
 
 
-class Clevr:
-    """CLEVR at one scale and seed.
+class Clevr(Study):
+    """CLEVR at one scale and seed; `scale` may be a `ClevrScale`, and `world` a `ClevrWorld` of your own."""
 
-    `scale` is demo, laptop or paper, or a `ClevrScale` of your own; `cogent` A or B; `world` a `ClevrWorld` of your
-    own. The edition `release` accepts superfluous relations where the released generator does.
-    """
+    name = "clevr"
+    baselines: ClassVar[tuple[str, ...]] = ("chance", "majority", "form", "nearest", "statistics")
+    formats: ClassVar[tuple[str, ...]] = ("parquet", "json", "jsonl")
+    intro = "Questions about scenes of 3 to 10 objects, each a program; nothing is held out."
 
     def __init__(
         self,
-        scale: str | ClevrScale = "demo",
-        seed: int = 0,
+        scale: ScaleName | ClevrScale = "demo",
+        seed: Seed = 0,
         *,
-        workers: int = 1,
-        cogent: Literal["A", "B"] | None = None,
+        workers: Workers = 1,
+        cogent: Annotated[Literal["A", "B"] | None, "CoGenT: cubes and cylinders of half of the colours each."] = None,
+        edition: Annotated[str, "paper: no superfluous relation; release: as the released generator."] = "paper",
         world: ClevrWorld | None = None,
-        edition: str = "paper",
         store: Store | None = None,
         progress: Progress = silent,
     ) -> None:
@@ -71,26 +77,16 @@ class Clevr:
             raise UserError(f"there is no edition '{edition}'; choose one of {', '.join(EDITIONS)}")
         if cogent not in (None, *COGENT):
             raise UserError(f"there is no CoGenT condition '{cogent}'; choose one of {', '.join(COGENT)}")
-        positive(workers=workers, scenes=min(size.train, size.val, size.test), questions=size.questions)
-        self.engine = engine(workers, progress)
-        self.study = ClevrStudy(
-            size,
-            seed,
-            store or Store.default(),
-            self.engine,
-            world or ClevrWorld(cogent=cogent),
-            Rules(strict=edition == "paper"),
-        )
+        positive(scenes=min(size.train, size.val, size.test), questions=size.questions)
+        self.scale_name, self.seed, self.edition, self.cogent = size.name, seed, edition, cogent
+        self._open(workers, store, progress)
+        rules = Rules(strict=edition == "paper")
+        self.study = ClevrStudy(size, seed, self.store, self.engine, world or ClevrWorld(cogent=cogent), rules)
 
-    def close(self) -> None:
-        """End the workers."""
-        self.engine.close()
-
-    def __enter__(self) -> "Clevr":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
+    @property
+    def settings(self) -> dict[str, str | int]:
+        cogent = {"cogent": self.cogent} if self.cogent else {}
+        return {"edition": self.edition, "scale": self.scale_name, "seed": self.seed, **cogent}
 
     def list(self) -> Table:
         """The 90 families."""
@@ -98,81 +94,79 @@ class Clevr:
         columns = (Column("family", "right"), Column("name"), Column("answers with"), Column("shape"))
         return Table("CLEVR's families", columns, rows)
 
-    def questions(self, part: str = "val") -> pa.Table:
-        """All questions of a part."""
-        self._room()
-        return read_table(self.study.questions_folder(_part(part)))
+    def questions(self, family: str | None = None, part: PartName = "validation") -> QuestionSet:
+        """The questions of a part: all, or those of a family, by its name such as one_hop or its index."""
+        self.need_room()
+        chosen = part_of(part)
+        table = read_table(self.study.questions_folder(chosen))
+        if family is not None:
+            table = table.take(_rows_of(family, table))
+        return QuestionSet(table, partial(self.study.scene, chosen), "CLEVR", family or chosen)
 
-    def show(self, family: str, number: int = 0, part: str = "val", *, pictures: bool = False) -> QuestionView:
-        """One question: `family` is a name such as one_hop, or an index."""
-        table = self.questions(part)
-        column = "question_family_index" if family.isdigit() else "family"
-        known = {str(value) for f in CLEVR_FAMILIES for value in (f.index, f.name)}
-        if family not in known:
-            names = dict.fromkeys(f.name for f in CLEVR_FAMILIES)
-            raise UserError(f"CLEVR has no family '{family}'; choose one of {', '.join(names)}, or 0 to 89")
-        rows = np.flatnonzero(np.array(table[column].to_pylist()) == (int(family) if family.isdigit() else family))
-        scene = partial(self.study.scene, _part(part))
-        return view_of(table.take(rows), number, f"{family}", "CLEVR", scene, pictured=pictures)
+    def show(self, split: str, number: int = 0, part: PartName = "validation", *, pictures: bool = False) -> QuestionView:
+        """One question: `split` is the name of a family such as one_hop, or its index."""
+        return self.questions(split, part).numbered(number).view(pictures)
+
+    def exams(self, splits: Splits = (), part: PartName = "test") -> list[Exam]:
+        """The one exam: new questions about new scenes."""
+        if unknown := [split for split in splits if split != "iid"]:
+            raise UserError(f"CLEVR has no split '{unknown[0]}'; it holds nothing out: choose iid, or leave it out")
+        return of_exam.exams(self.study, part_of(part))
+
+    def learners(self, exam: Exam) -> Mapping[str, Ideal]:
+        """The strong and the weak learner, who are one here: nothing is held out."""
+        return of_exam.learners()
 
     def make(
         self,
         out: str | Path | None = None,
-        format: str = "parquet",
         *,
-        render: str | Wanted | None = None,
+        render: Render = None,
+        size: Size = None,
+        first: First = None,
+        format: Annotated[str, "parquet, or the official json or jsonl; with --render webdataset."] = "parquet",
         tell: Tell = quiet,
     ) -> Path:
-        """Make scenes and questions of all parts; copy them to `out`, or leave them in the store.
+        """Make scenes and questions of all parts; copy them to a folder, or leave them in the store."""
+        official = partial(self._write_official, format) if format in ("json", "jsonl") else None
+        return self._make(out, {}, self.artefacts, render, size, first, format, tell, official)
 
-        `render` makes images of the scenes too; then `format` is parquet or webdataset.
-        """
-        free_folder(out)
-        if not render:
-            refuse_format(format, FORMATS)
-        self._room()
-        todo, folder = works(self.dataset, self._scenes, render, format), None if out is None else Path(out)
-        announce(todo, self.study.store, folder, self.engine, tell)
+    def artefacts(self, splits: Splits = ()) -> dict[str, Path]:
         found = {}
         for part in PARTS:
             found[f"scenes/{part}"] = self.study.scenes_folder(part)
             found[f"questions/{part}"] = self.study.questions_folder(part)
-        if folder is None or todo or format == "parquet":
-            return deliver(self.dataset, self.study.world, found, todo, self.study.store, self.engine, folder)
-        return self._official(folder, format)
+        return found
 
     @property
     def dataset(self) -> Dataset:
-        """What it takes to draw the scenes."""
         world, parts = self.study.world, tuple((part, self.study.count(part)) for part in PARTS)
         return Dataset("clevr", world.vocabulary, world.high, parts, SHARD, 320, 240, None)
 
-    def _scenes(self) -> dict[str, Given]:
+    def scenes_given(self) -> dict[str, Given]:
         study = self.study
         return {part: Given(study.scenes_folder(part), study.scenes_recipe(part).digest) for part in PARTS}
 
-    def _official(self, out: Path, format: str) -> Path:
+    @property
+    def _world(self) -> object:
+        return self.study.world
+
+    def _write_official(self, format: str, folder: Path) -> None:
         """The files as CLEVR names and writes them."""
-        draft = out.with_name(f".{out.name}.draft")
-        shutil.rmtree(draft, ignore_errors=True)
-        draft.mkdir(parents=True)
         for part in PARTS:
-            write_scenes(draft / f"CLEVR_{part}_scenes.{format}", SceneFile.of(self.scenes(part), part))
-            records = records_of(self.questions(part), part, self.study.world.vocabulary)
-            write_questions(draft / f"CLEVR_{part}_questions.{format}", records, {"split": part})
-        if out.exists():
-            out.rmdir()
-        draft.rename(out)
-        return out
+            write_scenes(folder / f"CLEVR_{part}_scenes.{format}", SceneFile.of(self.scenes(part), part))
+            records = records_of(self.questions(None, part).table, part, self.study.world.vocabulary)
+            write_questions(folder / f"CLEVR_{part}_questions.{format}", records, {"split": part})
 
     def scenes(self, part: str) -> Scenes:
         """All scenes of a part."""
-        folder, shards = self.study.scenes_folder(_part(part)), range(self.study.shards(_part(part)))
+        chosen = part_of(part)
+        folder, shards = self.study.scenes_folder(chosen), range(self.study.shards(chosen))
         return join([read_scenes(self.study.world, folder, shard) for shard in shards])
 
-    def spread(self, part: str = "val") -> tuple[Spread, ...]:
+    def spread(self, part: str = "validation") -> tuple[Spread, ...]:
         """How the questions of a part and their answers are spread over the families."""
-        table = self.questions(part)
+        table = self.questions(None, part).table
         family, answer = table["question_family_index"].to_numpy(), np.array(table["answer"].to_pylist())
         found = []
         for one in CLEVR_FAMILIES:
@@ -181,79 +175,55 @@ class Clevr:
             found.append(Spread(one.index, one.name, int(counts.sum()), len(counts), lead))
         return tuple(found)
 
-    def balance(self, part: str = "val") -> Table:
+    def balance(self, part: str = "validation") -> Table:
         """How even the answers of each family are."""
         names = ("questions", "answers", "largest / second")
         columns = (Column("family", "right"), Column("name"), *(Column(name, "right", ".3f") for name in names))
         return Table(f"Answers of {part}", columns, tuple(map(tuple, self.spread(part))))
 
-    def gap(self, *_: object) -> None:
-        """CLEVR has none."""
-        raise UserError("CLEVR holds nothing out, so it has no gap; CLOSURE's tests have one: recombine gap closure")
-
-    def report(self, *_: object) -> None:
-        """CLEVR's is CLOSURE's."""
-        raise UserError(
-            "CLEVR holds nothing out; its questions and the gap of CLOSURE's tests: recombine report closure"
-        )
+    def chapters(self) -> Iterable[Chapter]:
+        families = dict.fromkeys(family.name for family in CLEVR_FAMILIES)
+        cards = tuple(Card(question_card(self.show(name, 3, pictures=True))) for name in families)
+        yield Chapter("Questions", cards, "One question of each kind of family, step by step.")
+        yield self.gap_chapter(self.gap(), "Nothing is held out here, so the gap is 0; CLOSURE's tests have one.")
+        yield Chapter("The answers", (self.balance(),))
+        yield Chapter("Settings", (self.settings_table(),))
 
     def speeds(self) -> Iterator[Speed]:
-        """What every part costs beside its plain reference."""
         return speeds(self.study)
 
-    def _room(self) -> None:
-        """Refuse before anything is written if the disk is too small."""
-        for part in PARTS:
-            if not self.study.store.has(self.study.questions_recipe(part)):
-                self.study.store.need(self.study.count(part) * (700 + self.study.scale.questions * 500))
+    def check(
+        self,
+        *,
+        scenes: Annotated[Sequence[Path], "A file of scenes, JSON or JSON lines; may be repeated."] = (),
+        questions: Annotated[Path | None, "A file of questions about them."] = None,
+    ) -> tuple[Table, bool]:
+        """Every law on fresh scenes and questions; or files of scenes and questions.
+
+        Of files, relations are recomputed from coordinates, programs run, and the text is read where there is no
+        program; the answers are compared family by family.
+        """
+        if bool(scenes) != (questions is not None):
+            raise UserError("scenes and questions belong together: give both files")
+        return check_files(scenes, questions) if questions is not None else super().check()
+
+    def need_room(self, splits: Sequence[str] = ()) -> None:
+        missing = [part for part in PARTS if not self.store.has(self.study.questions_recipe(part))]
+        self.store.need(sum(self.study.count(part) for part in missing) * (700 + self.study.scale.questions * 500))
 
 
-def _part(name: str) -> Part:
-    name = "val" if name == "validation" else name
-    if name not in PARTS:
-        raise UserError(f"there is no part '{name}'; choose one of {', '.join(PARTS)}")
-    return cast(Part, name)
+def part_of(name: str) -> Part:
+    """A part as CLEVR's files call it."""
+    return cast(Part, {"validation": "val"}.get(part_named(name), name))
 
 
-def view_of(
-    table: pa.Table,
-    number: int,
-    family: str,
-    benchmark: str,
-    scene: Any,
-    weak: Any = None,
-    pictured: bool = False,
-) -> QuestionView:
-    """One row of a table of questions, to look at."""
-    if not 0 <= number < len(table):
-        raise UserError(f"there is no question {number} of {family}; choose one from 0 to {len(table) - 1}")
-    row = table.slice(number, 1).to_pylist()[0]
-    scenes, place = scene(row["image_index"])
-    program = read_program(json.loads(row["program"]), scenes.vocabulary)
-    name = f"{row['family']} {row['question_family_index']}"
-    return question_view(
-        program,
-        row["question"],
-        row["answer"],
-        scenes,
-        place,
-        name,
-        number,
-        benchmark=benchmark,
-        scene_number=row["image_index"],
-        weak=weak(program, scenes, place) if weak else None,
-        strong=row["answer"] if weak else None,
-        pictured=pictured,
-    )
-
-
-def write_question(view: QuestionView, out: Path) -> Path:
-    """One question as a self-contained page."""
-    if out.suffix != ".html":
-        raise UserError(f"{out}: a question is an .html page; choose this ending")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(out, lambda draft: draft.write_text(question_page(view), encoding="utf-8"))
-    return out
+def _rows_of(family: str, table: pa.Table) -> np.ndarray:
+    known = {str(value) for f in CLEVR_FAMILIES for value in (f.index, f.name)}
+    if family not in known:
+        names = dict.fromkeys(f.name for f in CLEVR_FAMILIES)
+        raise UserError(f"CLEVR has no family '{family}'; choose one of {', '.join(names)}, or 0 to 89")
+    column = "question_family_index" if family.isdigit() else "family"
+    return np.flatnonzero(np.array(table[column].to_pylist()) == (int(family) if family.isdigit() else family))
 
 
 def records_of(table: pa.Table, split: str, vocabulary: Vocabulary) -> list[QuestionRecord]:
@@ -279,7 +249,7 @@ def check_files(scenes: Sequence[str | Path], questions: str | Path) -> tuple[Ta
     found = checks.check(scenes, questions, read)
     missing = next((row.first_missing for row in found.families if row.first_missing), "")
     if missing:
-        raise UserError(f"{questions}: {missing}; give its file with --scenes too")
+        raise UserError(f"{questions}: {missing}; give its scenes too")
     rows = tuple(
         (r.family, r.questions, r.with_program, r.agree, r.differ, r.unread + r.no_answer, r.first_difference)
         for r in found.families
@@ -287,5 +257,9 @@ def check_files(scenes: Sequence[str | Path], questions: str | Path) -> tuple[Ta
     names = ("asked", "programs", "agree", "differ", "not compared")
     columns = (Column("family"), *(Column(name, "right") for name in names), Column("first difference"))
     relations = found.relations
-    note = f"Relations: {relations.agree:,} of {relations.with_relations:,} scenes agree. {relations.first_difference}"
-    return Table(f"{questions}", columns, rows, note), found.fine
+    asked, agree = (sum(row[i] for row in rows if isinstance(row[i], int)) for i in (1, 3))
+    note = (
+        f"{agree:,} of {asked:,} answers agree. Relations: {relations.agree:,} of {relations.with_relations:,} scenes "
+        f"agree. {relations.first_difference}"
+    )
+    return Table(f"{questions}", columns, rows, note.strip()), found.fine

@@ -25,6 +25,7 @@ from recombine.render.schematic import PLACES, Drawable, draw, element, number, 
 from recombine.report.figures import COLOURS, FONT
 from recombine.report.page import Section, page
 from recombine.report.picture import Picture, can_be_drawn, pictures
+from recombine.report.view import View
 from recombine.world.scenes import Scenes
 
 """The value of a step that is not reached, because `unique` met no object or several."""
@@ -51,7 +52,7 @@ class ProgramNode:
 
 
 @dataclass(frozen=True)
-class QuestionView:
+class QuestionView(View):
     """A question about a scene, and how its answer comes about."""
 
     benchmark: str
@@ -71,6 +72,12 @@ class QuestionView:
     @property
     def title(self) -> str:
         return f"{self.benchmark}, {self.family}, question {self.number}"
+
+    def terminal(self) -> RenderableType:
+        return question_terminal(self)
+
+    def html(self) -> str:
+        return question_page(self)
 
 
 def question_view(

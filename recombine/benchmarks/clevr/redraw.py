@@ -1,11 +1,14 @@
 """Real files of CLEVR, ready to be drawn: what they leave out is fitted, what they say in odd units is put right."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from recombine.benchmarks.clevr.formats import SceneFile, read_scenes
+from recombine.render.rendering import as_dataset
 from recombine.store.errors import UserError
 from recombine.world.camera import Camera
 from recombine.world.distribution import places_taken
@@ -28,6 +31,13 @@ def scenes_to_draw(path: Path | str) -> Scenes:
     if not len(file):
         raise UserError(f"{path} holds no scenes")
     return file.scenes if "camera" in file.scenes.extra else as_drawn(file, str(path))
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[Path]:
+    """A scene file as the folder of a dataset, for as long as it is needed."""
+    with as_dataset(scenes_to_draw(file), "clevr", WIDTH, HEIGHT, file.name) as folder:
+        yield folder
 
 
 def as_drawn(file: SceneFile, name: str) -> Scenes:

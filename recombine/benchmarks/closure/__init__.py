@@ -1,38 +1,15 @@
 """CLOSURE: seven tests that put CLEVR's matching relations where CLEVR never puts them."""
 
-from dataclasses import replace
+from recombine.benchmarks import Benchmark
 
-from recombine.benchmarks.clevr import BENCHMARK as CLEVR
-from recombine.benchmarks.clevr import WORLD, draw_programs
-from recombine.benchmarks.clevr.families import CLOSURE_FAMILIES, build
-from recombine.benchmarks.clevr.questions import filling, search
-from recombine.benchmarks.closure.study import RULES
-from recombine.benchmarks.closure.tests import CLOSURE_SPLITS
-from recombine.language.expr import Expr
-from recombine.store.key import Key
-
-
-def _draw(n: int, key: Key) -> tuple[Expr, ...]:
-    """Programs of CLOSURE's and of CLEVR's families."""
-    scenes = WORLD.sample(60, key / "scenes")
-    programs: list[Expr] = []
-    for test, families in CLOSURE_FAMILIES.items():
-        found = search(scenes, families, 1, key / test, RULES)
-        programs += [
-            build(families[f], filling(families[f], described, related, scenes))
-            for f, described, related in zip(found.family, found.described, found.related)
-        ]
-    order = (key / "order").rng().permutation(len(programs))
-    half = [programs[i] for i in order[: n // 2]]
-    return (*half, *draw_programs(n - len(half), key / "clevr"))
-
-
-BENCHMARK = replace(
-    CLEVR,
+BENCHMARK = Benchmark(
     name="closure",
     title="CLOSURE",
     about="seven tests of novel combinations for learners trained on CLEVR",
     paper="Bahdanau, de Vries, O'Donnell, Murty, Beaudoin, Bengio, Courville: CLOSURE, 2020",
-    concepts=_draw,
-    splits=CLOSURE_SPLITS,
+    package=__name__,
+    held_out=7,
+    example="or_mat",
+    study_at="facade:Closure",
+    language_at="laws:LANGUAGE",
 )

@@ -5,7 +5,9 @@ One trains on CLEVR. The names are test/closure and test/baseline.
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
+from typing import cast
 
+from recombine.benchmarks.clevr.exam import learners as learners
 from recombine.benchmarks.clevr.exam import mark, questions, training
 from recombine.benchmarks.clevr.families import CLOSURE_FAMILIES
 from recombine.benchmarks.closure.learners import ANSWERS
@@ -17,24 +19,32 @@ KINDS: tuple[Kind, ...] = ("closure", "baseline")
 TEST: Part = "test"
 
 
-def exams(study: ClosureStudy, tests: Sequence[str] = ()) -> list[Exam]:
+def exams(study: ClosureStudy, tests: Sequence[str] = (), part: Part = TEST) -> list[Exam]:
     """Two exams for each of these tests, by default for all seven."""
     for test in tests:
         study.families(test, "closure")
     train = cache(partial(training, study.clevr))
-    return [_exam(study, test, kind, train) for test in tests or CLOSURE_FAMILIES for kind in KINDS]
+    return [_exam(study, test, kind, part, train) for test in tests or CLOSURE_FAMILIES for kind in KINDS]
 
 
-def _exam(study: ClosureStudy, test: str, kind: Kind, train: Callable[[], Examples]) -> Exam:
+def _exam(study: ClosureStudy, test: str, kind: Kind, part: Part, train: Callable[[], Examples]) -> Exam:
     return Exam(
-        f"{test}/{kind}",
+        f"{test}/{kind}" if part == TEST else f"{test}/{kind}/{part}",
         ANSWERS,
         train,
-        partial(_pieces, study, test, kind),
+        partial(_pieces, study, test, kind, part),
         mark,
         study.key / "bootstrap" / test / kind,
+        split=test,
+        title=test,
+        control=kind == "baseline",
     )
 
 
-def _pieces(study: ClosureStudy, test: str, kind: Kind) -> Iterator[Examples]:
-    yield questions(study.questions(test, TEST, kind), study.scenes(study.source(TEST)[0]))
+def part_of(exam: Exam) -> Part:
+    """The part whose questions an exam asks."""
+    return cast(Part, exam.name.split("/")[2]) if exam.name.count("/") == 2 else TEST
+
+
+def _pieces(study: ClosureStudy, test: str, kind: Kind, part: Part) -> Iterator[Examples]:
+    yield questions(study.questions(test, part, kind), study.scenes(study.source(part)[0]))

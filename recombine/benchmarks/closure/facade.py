@@ -1,27 +1,32 @@
 """What one can do with CLOSURE."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import ClassVar
 
 import numpy as np
 
-from recombine.benchmarks.clevr.facade import Clevr, view_of
+from recombine.benchmarks.clevr.exam import Ideal
+from recombine.benchmarks.clevr.facade import Clevr, part_of
 from recombine.benchmarks.clevr.families import CLOSURE_FAMILIES, shape_of
-from recombine.benchmarks.clevr.question_page import QuestionView
+from recombine.benchmarks.clevr.objects import QuestionSet
+from recombine.benchmarks.clevr.question_page import QuestionView, question_card
 from recombine.benchmarks.clevr.study import ClevrScale
+from recombine.benchmarks.closure import exam as of_exam
 from recombine.benchmarks.closure.learners import ANSWERS, weak_answers
-from recombine.benchmarks.closure.pages import ClosureGaps, html_report, markdown_report
+from recombine.benchmarks.closure.published import ZERO_SHOT
 from recombine.benchmarks.closure.study import PARTS, ClosureStudy, Kind, Part, programs_of
 from recombine.benchmarks.closure.tests import CLOSURE_SPLITS
+from recombine.benchmarks.study import Part as PartName
+from recombine.benchmarks.study import Scale, Seed, Splits, Study, Workers
 from recombine.language.expr import Expr
 from recombine.metrics.speed import Speed
-from recombine.report.table import Column, Table
+from recombine.report.document import Card, Chapter
+from recombine.report.table import Cell, Column, Table
 from recombine.store.engine import Progress, silent
-from recombine.store.errors import UserError
-from recombine.store.outputs import export, free_file, free_folder
-from recombine.store.store import Store, write_atomically
+from recombine.store.store import Store
+from recombine.tasks.exam import Exam, Marks
 from recombine.world.scenes import Scenes
 
 ENOUGH = 100
@@ -29,30 +34,31 @@ ENOUGH = 100
 KINDS: tuple[Kind, ...] = ("closure", "baseline")
 
 
-class Closure:
+class Closure(Study):
     """CLOSURE's seven tests on CLEVR's scenes, at one scale and seed."""
+
+    name = "closure"
+    baselines: ClassVar[tuple[str, ...]] = Clevr.baselines
+    intro = (
+        "CLOSURE asks questions whose parts all occur in CLEVR, but never together. The strong learner runs any "
+        "program; the weak learner knows only the program shapes that CLEVR's distribution produces, and answers a new "
+        "question with the known programs that are closest to it. What the second loses is the compositionality gap "
+        "of a test; on the nearest CLEVR questions, the control, it loses nothing."
+    )
+    published_note: ClassVar[str] = "Models: the paper's Table 1, zero-shot accuracy, trained on CLEVR images."
 
     def __init__(
         self,
-        scale: str | ClevrScale = "demo",
-        seed: int = 0,
+        scale: Scale | ClevrScale = "demo",
+        seed: Seed = 0,
         *,
-        workers: int = 1,
+        workers: Workers = 1,
         store: Store | None = None,
         progress: Progress = silent,
     ) -> None:
         self.clevr = Clevr(scale, seed, workers=workers, store=store, progress=progress)
-        self.study = ClosureStudy(self.clevr.study)
-
-    def close(self) -> None:
-        """End the workers."""
-        self.clevr.close()
-
-    def __enter__(self) -> "Closure":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
+        self.scale_name, self.seed, self.store, self.progress = self.clevr.scale_name, seed, self.clevr.store, progress
+        self.engine, self.study = self.clevr.engine, ClosureStudy(self.clevr.study)
 
     def list(self) -> Table:
         """The seven tests, and why CLEVR never asks their questions."""
@@ -62,32 +68,43 @@ class Closure:
         columns = (Column("test"), Column("templates", "right"), Column("what"), Column("why it is new"))
         return Table("CLOSURE's tests", columns, rows)
 
-    def show(self, test: str, number: int = 0, part: str = "val", *, pictures: bool = False) -> QuestionView:
-        """One question, with the answers of the weak learner."""
-        part_ = _part(part)
-        table = self.study.questions(test, part_)
-        scene = partial(self.clevr.study.scene, self.study.source(part_)[0])
-        return view_of(table, number, test, "CLOSURE", scene, most_likely, pictures)
+    def questions(self, test: str, part: PartName = "validation", kind: Kind = "closure") -> QuestionSet:
+        """The questions of a test, or of the CLEVR families nearest to it (`kind="baseline"`)."""
+        chosen: Part = part_of(part)
+        self.need_room()
+        scene = partial(self.clevr.study.scene, self.study.source(chosen)[0])
+        return QuestionSet(self.study.questions(test, chosen, kind), scene, "CLOSURE", test, most_likely)
 
-    def make(self, out: str | Path | None = None) -> Path:
-        """All questions of all tests and of their baselines, and CLEVR's scenes."""
-        free_folder(out)
+    def show(self, split: str, number: int = 0, part: PartName = "validation", *, pictures: bool = False) -> QuestionView:
+        """One question, with the answers of the weak learner."""
+        return self.questions(split, part).numbered(number).view(pictures)
+
+    def exams(self, splits: Splits = (), part: PartName = "test") -> list[Exam]:
+        """Two exams for each test: its own questions, and the control."""
+        return of_exam.exams(self.study, splits, part_of(part))
+
+    def learners(self, exam: Exam) -> Mapping[str, Ideal]:
+        """The strong and the weak learner."""
+        return of_exam.learners()
+
+    def ideal(self, exam: Exam) -> Mapping[str, Marks]:
+        found = self.study.scores(exam.split, of_exam.part_of(exam), "baseline" if exam.control else "closure")
+        return {"strong": {"probability": found.strong}, "weak": {"probability": found.weak}}
+
+    def published(self, exam: Exam, metric: str) -> Mapping[str, Cell]:
+        return ZERO_SHOT[exam.split]
+
+    def gap_note(self) -> str:
+        return "Expected accuracy. On the controls the gap is 0 by definition."
+
+    def artefacts(self, splits: Splits = ()) -> dict[str, Path]:
+        """All questions of the tests and of their baselines, and CLEVR's scenes."""
         found = {f"scenes/{part}": self.clevr.study.scenes_folder(part) for part in ("train", "val")}
-        for test in CLOSURE_FAMILIES:
+        for test in splits or CLOSURE_FAMILIES:
             for part in PARTS:
                 for kind in KINDS:
                     found[f"{kind}/{test}/{part}"] = self.study.questions_file(test, part, kind).parent
-        return self.clevr.study.store.home if out is None else export(found, Path(out))
-
-    def gap(self, tests: Sequence[str] = (), part: str = "test") -> ClosureGaps:
-        """Strong minus weak learner on each test and on its baseline."""
-        chosen = list(tests) or list(CLOSURE_FAMILIES)
-        self.clevr.study.store.need(self.clevr.study.count("val") * 3_000)
-        for test in chosen:
-            self.study.families(test, "closure")
-        gaps = {kind: {test: self.study.gaps(test, _part(part), kind) for test in chosen} for kind in KINDS}
-        scale = self.clevr.study.scale
-        return ClosureGaps(scale.name, self.clevr.study.seed, _part(part), gaps["closure"], gaps["baseline"])
+        return found
 
     def evidence(self) -> Table:
         """What makes the tests fair: how CLEVR's own questions are spread, and that none has the shape of a test."""
@@ -97,7 +114,7 @@ class Closure:
         return Table("CLEVR's questions", (Column("what"), *names), rows)
 
     def _evidence(self, part: Part) -> dict[str, int | float | None]:
-        questions, spread = self.clevr.questions(part), self.clevr.spread(part)
+        questions, spread = self.clevr.questions(None, part).table, self.clevr.spread(part)
         large = [family for family in spread if family.questions >= ENOUGH]
         shapes = {family.shape for families in CLOSURE_FAMILIES.values() for family in families}
         return {
@@ -110,22 +127,21 @@ class Closure:
             "questions with the shape of a CLOSURE test": sum(shape_of(p) in shapes for p in programs_of(questions)),
         }
 
-    def report(self, out: str | Path) -> Path:
-        """The gaps and one question of each test as a page (.html), or the gaps as Markdown (.md)."""
-        out = free_file(out, (".html", ".md"))
-        gaps = self.gap()
-        if out.suffix == ".md":
-            markdown_report(gaps, (self.list(), self.evidence()), out)
-            return out
-        text = html_report(
-            gaps, (self.list(), self.evidence()), [self.show(test, 3, pictures=True) for test in CLOSURE_FAMILIES]
-        )
-        write_atomically(out, lambda draft: draft.write_text(text, encoding="utf-8"))
-        return out
+    def chapters(self) -> Iterable[Chapter]:
+        yield self.gap_chapter(self.gap())
+        yield Chapter("The seven tests, and CLEVR", (self.list(), self.evidence()))
+        cards = tuple(Card(question_card(self.show(test, 3, pictures=True))) for test in CLOSURE_FAMILIES)
+        yield Chapter("Questions", cards, "One question of each test, step by step.")
+        yield Chapter("Settings", (self.settings_table(),))
 
     def speeds(self) -> Iterator[Speed]:
-        """What every part costs beside its plain reference."""
         return self.clevr.speeds()
+
+    def check(self, **files: object) -> tuple[Table, bool]:
+        return super().check()
+
+    def need_room(self, splits: Sequence[str] = ()) -> None:
+        self.store.need(self.clevr.study.count("val") * 3_000)
 
 
 def most_likely(program: Expr, scenes: Scenes, scene: int) -> tuple[tuple[str, float], ...]:
@@ -133,10 +149,3 @@ def most_likely(program: Expr, scenes: Scenes, scene: int) -> tuple[tuple[str, f
     (chances,) = weak_answers([program], scenes, np.array([scene]))
     order = np.argsort(-chances, kind="stable")
     return tuple((ANSWERS[i], float(chances[i])) for i in order if chances[i] > 0)
-
-
-def _part(name: str) -> Part:
-    name = "val" if name == "validation" else name
-    if name not in PARTS:
-        raise UserError(f"there is no part '{name}'; choose one of {', '.join(PARTS)}")
-    return cast(Part, name)

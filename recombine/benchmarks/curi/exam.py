@@ -24,15 +24,25 @@ PIECE = 8 * BATCH
 
 
 def exams(
-    study: Study, splits: Sequence[str] = (), negatives: Negatives = "hard", episodes: int | None = None
+    study: Study,
+    splits: Sequence[str] = (),
+    negatives: Negatives = "hard",
+    episodes: int | None = None,
+    queries_only: bool = False,
 ) -> list[Exam]:
     """An exam for each split, of its first so many test episodes; by default of all splits and all episodes."""
     chosen = [study.split(name).name for name in splits] or study.usable_splits()
-    return [exam(study, split, negatives, episodes) for split in chosen]
+    return [exam(study, split, negatives, episodes, queries_only) for split in chosen]
 
 
-def exam(study: Study, split: str, negatives: Negatives = "hard", episodes: int | None = None) -> Exam:
-    """The exam of one split; its name is split/negatives."""
+def exam(
+    study: Study,
+    split: str,
+    negatives: Negatives = "hard",
+    episodes: int | None = None,
+    queries_only: bool = False,
+) -> Exam:
+    """The exam of one split; its name is split/negatives. With `queries_only` the large set is not asked."""
     there = study.setup.episodes("test")
     if episodes is not None and not 1 <= episodes <= there:
         raise UserError(f"split '{split}' has {there:,} test episodes at this scale, not {episodes:,}")
@@ -40,10 +50,13 @@ def exam(study: Study, split: str, negatives: Negatives = "hard", episodes: int 
         f"{split}/{negatives}",
         ANSWERS,
         partial(training, study, split, negatives),
-        partial(pieces, study, split, negatives, episodes or there),
+        partial(pieces, study, split, negatives, episodes or there, queries_only),
         partial(mark, study.shape(negatives).size),
         study.key / "bootstrap" / split / negatives,
         few_shot=True,
+        split=split,
+        title=study.split(split).title,
+        asked=episodes or there,
     )
 
 
@@ -59,17 +72,23 @@ def training(study: Study, split: str, negatives: Negatives) -> Examples:
     return from_episodes(study.episodes(split, "train", negatives), study.scenes, study.space.concepts)
 
 
-def pieces(study: Study, split: str, negatives: Negatives, episodes: int) -> Iterator[Examples]:
+def pieces(
+    study: Study, split: str, negatives: Negatives, episodes: int, queries_only: bool = False
+) -> Iterator[Examples]:
     """The first so many test episodes, a piece at a time."""
     columns = study.episodes(split, "test", negatives)
     for low in range(0, episodes, PIECE):
-        yield piece(study, Episodes(*(column[low : min(low + PIECE, episodes)] for column in columns)), low)
+        some = Episodes(*(column[low : min(low + PIECE, episodes)] for column in columns))
+        yield piece(study, some, low, queries_only)
 
 
-def piece(study: Study, episodes: Episodes, first: int = 0) -> Examples:
+def piece(study: Study, episodes: Episodes, first: int = 0, queries_only: bool = False) -> Examples:
     """Episodes as rows: support, query and large set of each, one after the other; groups are counted from `first`."""
-    n, probe = len(episodes.concept), study.probe_scenes.astype(np.int32)
-    holds = unpack_bits(study.probe.bits[study.table.sense[episodes.concept]], len(probe))  # bool[n, probe]
+    n = len(episodes.concept)
+    probe, holds = np.empty(0, np.int32), np.empty((n, 0), bool)
+    if not queries_only:
+        probe = study.probe_scenes.astype(np.int32)
+        holds = unpack_bits(study.probe.bits[study.table.sense[episodes.concept]], len(probe))  # bool[n, probe]
     scene = np.concatenate([episodes.scene, np.tile(probe, (n, 1))], axis=1, dtype=np.int32)
     target = np.concatenate([episodes.label, holds], axis=1, dtype=np.int32)
     width = scene.shape[1]
@@ -90,11 +109,11 @@ def mark(size: int, asked: Examples, said: np.ndarray) -> Marks:
     n = 1 + np.count_nonzero(np.diff(asked.group))
     truth = asked.asked.reshape(n, -1) == ANSWERS.index("yes")
     no, yes = said[:, 0].reshape(n, -1), said[:, 1].reshape(n, -1)
+    accuracy = {"accuracy": batch_accuracy(truth[:, :size], (yes > no)[:, :size])}
+    if truth.shape[1] == size:
+        return accuracy
     score = odds(yes[:, size:], no[:, size:])
-    return {
-        "mAP": np.array([ranked_precision(*row) for row in zip(truth[:, size:], score)]),
-        "accuracy": batch_accuracy(truth[:, :size], (yes > no)[:, :size]),
-    }
+    return {"mAP": np.array([ranked_precision(*row) for row in zip(truth[:, size:], score)]), **accuracy}
 
 
 def odds(yes: np.ndarray, no: np.ndarray) -> np.ndarray:

@@ -1,66 +1,84 @@
 """What one can do with CURI."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Annotated, Any, ClassVar, Literal, cast, get_args
 
+from recombine.benchmarks.curi import exam as of_exam
 from recombine.benchmarks.curi import pages
 from recombine.benchmarks.curi.edition import Edition
 from recombine.benchmarks.curi.edition import edition as edition_named
-from recombine.benchmarks.curi.language import Lot
+from recombine.benchmarks.curi.episode import EpisodeView
+from recombine.benchmarks.curi.language import CURI_LOT, Lot
 from recombine.benchmarks.curi.media import Media
+from recombine.benchmarks.curi.objects import EpisodeSet
+from recombine.benchmarks.curi.published import FIGURE, PRINTED_GAP, RECOMPUTED
 from recombine.benchmarks.curi.space import read_concepts
 from recombine.benchmarks.curi.speed import speeds
 from recombine.benchmarks.curi.spelling import Speller
 from recombine.benchmarks.curi.splits import where_word
-from recombine.benchmarks.curi.study import PARTS, Part, Scale, Setup, Study
+from recombine.benchmarks.curi.study import PARTS, SCALES, Part, Scale, Setup
+from recombine.benchmarks.curi.study import Study as CuriStudy
 from recombine.benchmarks.curi.study import scale as scale_named
+from recombine.benchmarks.study import First, Render, Seed, Size, Splits, Study, Workers, part_named
+from recombine.benchmarks.study import Part as PartName
 from recombine.language.expr import Expr
 from recombine.language.query import Where, parse_where
 from recombine.metrics.speed import Speed
 from recombine.render.folders import Dataset
-from recombine.render.rendering import Given, Tell, Wanted, announce, deliver, quiet, refuse_format, works
-from recombine.report.episode import EpisodeView
-from recombine.report.page import Section, episode_card, page
-from recombine.report.sheet import episode_sheet
-from recombine.report.table import Table
+from recombine.render.rendering import Given, Tell, quiet
+from recombine.report.document import Chapter
+from recombine.report.gaps import Gaps
+from recombine.report.table import Cell, Table
+from recombine.report.times import Clock
 from recombine.semantics.table import BLOCK
-from recombine.store.engine import Progress, engine, silent
+from recombine.solvers.oracle import Oracle
+from recombine.store.engine import Progress, silent
 from recombine.store.errors import UserError
-from recombine.store.outputs import Clock, free_file, free_folder, positive
-from recombine.store.store import Store, write_atomically
+from recombine.store.outputs import positive
+from recombine.store.store import Store
 from recombine.tasks.episodes import Negatives
+from recombine.tasks.exam import Exam, Marks
 from recombine.tasks.splits import Split, hold_out
 from recombine.world.distribution import World
 
-NEGATIVES: tuple[Negatives, ...] = ("hard", "easy")
+NEGATIVES: tuple[Negatives, ...] = get_args(Negatives)
+NegativesName = Annotated[str, "hard (scenes that a rival explanation accepts) or easy (random scenes)."]
 
 
-class Curi:
+class Curi(Study):
     """CURI at one scale, edition and seed.
 
-    `scale` is demo, small, laptop or paper, or a `Scale` of your own; `edition` is paper or release, or an `Edition`;
-    `concepts` a file of concepts, or a list of strings; `lot` and `world` a language and a world of your own;
-    `hold_out` further splits, by name: a predicate or its text.
+    `lot` and `world` are a language and a world of your own; scale and edition may be a `Scale` and an `Edition`.
     """
+
+    name = "curi"
+    metrics = ("mAP", "accuracy")
+    unit = "episodes"
+    scales = tuple(SCALES)
+    intro = pages.INTRO
+    published_note: ClassVar[str] = pages.PUBLISHED
 
     def __init__(
         self,
-        scale: str | Scale = "demo",
-        edition: str | Edition = "paper",
-        seed: int = 0,
+        scale: Annotated[str | Scale, "How much: demo, small, laptop or paper; demo where it is not said."] = "demo",
+        edition: Annotated[str | Edition, "paper: as the papers say; release: as the released code did."] = "paper",
+        seed: Seed = 0,
         *,
-        workers: int = 1,
-        concepts: str | Path | Sequence[str] | None = None,
+        workers: Workers = 1,
+        concepts: Annotated[
+            str | Path | Sequence[str] | None, "Your own concepts: postfix or infix, one per line, or a JSON list."
+        ] = None,
         lot: Lot | None = None,
         world: World | None = None,
-        hold_out: Mapping[str, str | Where] | None = None,
-        strict: bool = False,
-        whole_language: bool = False,
-        episodes: int | None = None,
+        hold_out: Annotated[
+            Mapping[str, str | Where] | None, "A split of your own: name=predicate, e.g. mine=green & (cube | length>11)."
+        ] = None,
+        strict: Annotated[bool, "Leave out test concepts with a synonym on the training side."] = False,
+        whole_language: Annotated[bool, "Every concept of the language, not those of 2M draws."] = False,
+        episodes: Annotated[int | None, "Test episodes per split, in place of the scale's."] = None,
         store: Store | None = None,
         progress: Progress = silent,
     ) -> None:
@@ -70,7 +88,7 @@ class Curi:
             size = replace(size, draws=None)
         if episodes is not None:
             size = replace(size, test=episodes)
-        positive(workers=workers, episodes=size.test, scenes=size.scenes)
+        positive(episodes=size.test, scenes=size.scenes)
         setup = Setup(
             edition=edition_named(edition) if isinstance(edition, str) else edition,
             scale=size,
@@ -80,35 +98,40 @@ class Curi:
             concepts=None if concepts is None else _own_concepts(concepts, lot),
             strict=strict,
         )
-        self.engine = engine(workers, progress)
-        self.study = Study(setup, store or Store.default(), self.engine)
+        self.scale_name, self.seed, self.negatives = size.name, seed, cast(Negatives, "hard")
+        self._open(workers, store, progress)
+        self.study = CuriStudy(setup, self.store, self.engine)
         for name, where in (hold_out or {}).items():
             if name in self.study.splits:
                 raise UserError(f"there is a split '{name}' already; choose another name for your own")
             self.study.splits[name] = own_split(name, where, lot)
 
-    def close(self) -> None:
-        """End the workers."""
-        self.engine.close()
-
-    def __enter__(self) -> "Curi":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
+    @property
+    def settings(self) -> dict[str, str | int]:
+        setup = self.study.setup
+        own = {"concepts": len(setup.concepts)} if setup.concepts else {}
+        strict = {"strict": 1} if setup.strict else {}
+        return {"edition": setup.edition.name, "scale": self.scale_name, "seed": self.seed, **own, **strict}
 
     def list(self) -> Table:
         """The splits with their sizes and leaks."""
         self._room(splits=0)
         return pages.split_table(self.study)
 
+    def episodes(self, split: str, part: PartName = "test", negatives: NegativesName = "hard") -> EpisodeSet:
+        """The episodes of a split: a sequence of objects with labels, scenes, pictures, sounds, hypotheses."""
+        self.study.split(split)
+        self._room(splits=1)
+        return EpisodeSet(self.study, split, cast(Part, part_named(part)), _negatives(negatives))
+
     def show(
         self,
         split: str,
-        episode: int = 0,
-        negatives: str = "hard",
-        part: str = "test",
+        number: int = 0,
+        part: PartName = "test",
         *,
+        negatives: NegativesName = "hard",
+        sound: Annotated[bool, "A page with a player for every scene."] = False,
         pictures: bool = False,
         sounds: int | None = 0,
     ) -> EpisodeView:
@@ -117,98 +140,162 @@ class Curi:
         `sounds`: of how many scenes, the positives first; None for all.
         """
         self.study.split(split)
-        part = "validation" if part == "val" else part
-        if part not in PARTS:
-            raise UserError(f"there is no part '{part}'; choose one of {', '.join(PARTS)}")
+        chosen = cast(Part, part_named(part))
         self._room(splits=1)
-        media = Media(pictures, sounds)
-        return pages.episode_view(self.study, split, episode, _negatives(negatives), part, media)
+        media = Media(pictures or sound, None if sound else sounds)
+        return pages.episode_view(self.study, split, number, _negatives(negatives), chosen, media)
+
+    def exams(
+        self,
+        splits: Splits = (),
+        part: PartName = "test",
+        *,
+        negatives: NegativesName = "hard",
+        queries_only: Annotated[bool, "Ask the 25 queries alone, not the large set: for solvers that are expensive."] = False,
+    ) -> list[Exam]:
+        """An exam for each split: class-balanced accuracy on the query, average precision on a large set of scenes."""
+        if part_named(part) != "test":
+            raise UserError("CURI's exams are about test episodes; leave part out")
+        return of_exam.exams(self.study, splits, _negatives(negatives), queries_only=queries_only)
+
+    def learners(self, exam: Exam) -> dict[str, Oracle]:
+        """The strong and the weak oracle."""
+        return of_exam.learners(self.study, exam)
+
+    def ideal(self, exam: Exam) -> Mapping[str, Marks]:
+        """What the oracles earn; the store keeps their answers."""
+        negatives = cast(Negatives, exam.name.split("/")[1])
+        found = self.study.marks(exam.split, negatives)
+        wanted = [metric for metric in self.metrics if metric in found["strong"]]
+        return {who: {metric: marks[metric] for metric in wanted} for who, marks in found.items()}
+
+    def gap(self, splits: Splits = (), part: PartName = "test", *, negatives: NegativesName = "hard") -> Gaps:
+        """The compositionality gap of each split, by mAP and by class-balanced accuracy."""
+        self.negatives = _negatives(negatives)
+        self._room(len(splits) or len(self.study.splits))
+        found = self._gap(self.exams(splits, part, negatives=negatives))
+        return replace(found, settings={**found.settings, "negatives": negatives})
+
+    def score(
+        self,
+        solver: Any = None,
+        splits: Splits = (),
+        *,
+        negatives: NegativesName = "hard",
+        queries_only: Annotated[bool, "Ask the 25 queries alone, not the large set: for solvers that are expensive."] = False,
+    ) -> Table:
+        """The scores of solvers on every split, beside those of the oracles."""
+        return self._score(solver, self.exams(splits, negatives=negatives, queries_only=queries_only))
+
+    def published(self, exam: Exam, metric: str) -> Mapping[str, Cell]:
+        """The papers' figure, which shows the released code with hard negatives."""
+        setup = self.study.setup
+        if not exam.name.endswith("/hard") or setup.world is not None or setup.lot != CURI_LOT or setup.concepts:
+            return {}
+        if exam.split not in FIGURE[metric]:
+            return {}
+        strong, weak = FIGURE[metric][exam.split]
+        again = RECOMPUTED[metric].get(exam.split)
+        return {
+            "paper strong": strong,
+            "paper weak": weak,
+            "paper gap": PRINTED_GAP[metric].get(exam.split, strong - weak),
+            "recomputed": f"{again[0]} / {again[1]}" if again else None,
+        }
+
+    def gap_note(self) -> str:
+        return pages.gap_note(self.study)
 
     def make(
         self,
         out: str | Path | None = None,
-        splits: Sequence[str] = (),
-        negatives: str = "hard",
+        splits: Splits = (),
         *,
-        render: str | Wanted | None = None,
-        format: str = "parquet",
+        negatives: Annotated[str, "hard, easy or both."] = "hard",
+        render: Render = None,
+        size: Size = None,
+        first: First = None,
+        format: Annotated[str, "parquet; with --render also webdataset."] = "parquet",
         tell: Tell = quiet,
     ) -> Path:
-        """Make scenes, concepts and all episodes; copy them to `out` as Parquet files, or leave them in the store.
-
-        `render` makes images and sounds of the scenes too, as `format` says: parquet or webdataset.
-        """
-        free_folder(out)
-        if not render:
-            refuse_format(format)
-        kinds = _kinds(negatives)
+        """Make scenes, concepts and all episodes; copy them to a folder as Parquet files, or leave them in the store."""
+        kinds = NEGATIVES if negatives == "both" else (_negatives(negatives),)
         self._room(len(splits) or len(self.study.splits), PARTS, len(kinds))
-        todo, folder = works(self.dataset, self._scenes, render, format), None if out is None else Path(out)
-        announce(todo, self.study.store, folder, self.engine, tell)
-        chosen = self._splits(splits)
+        chosen = {"splits": sorted(splits), "negatives": negatives, "held out": self._own_splits()}
+        return self._make(out, chosen, lambda: self._folders(splits, kinds), render, size, first, format, tell)
+
+    def _own_splits(self) -> dict[str, str]:
+        return {name: split.test.text for name, split in self.study.splits.items()}
+
+    def _folders(self, splits: Sequence[str], kinds: Sequence[Negatives]) -> dict[str, Path]:
+        chosen = [self.study.split(split).name for split in splits] or self.study.usable_splits()
         found = {"scenes": self.study.scenes_folder, "concepts": self.study.concepts_file.parent}
         for split in chosen:
             for kind in kinds:
                 for part in PARTS:
                     found[f"episodes/{split}/{kind}/{part}"] = self.study.episodes_folder(split, part, kind)
-        return deliver(self.dataset, self.study.world, found, todo, self.study.store, self.engine, folder)
+        return found
 
     @property
     def dataset(self) -> Dataset:
-        """What it takes to draw the scenes."""
         setup, world = self.study.setup, self.study.world
         first_bin = getattr(world, "first_bin", setup.edition.first_bin)
         return Dataset("curi", world.vocabulary, world.high, (("", setup.scale.scenes),), BLOCK, 240, 160, first_bin)
 
-    def _scenes(self) -> dict[str, Given]:
+    def scenes_given(self) -> dict[str, Given]:
         return {"": Given(self.study.scenes_folder, self.study.scenes_recipe.digest)}
 
-    def gap(self, splits: Sequence[str] = (), negatives: str = "hard") -> pages.GapReport:
-        """The compositionality gap of each split, by mAP and by class-balanced accuracy."""
-        kind = _negatives(negatives)
-        self._room(len(splits) or len(self.study.splits))
-        return pages.gap_report(self.study, self._splits(splits), kind)
+    @property
+    def _world(self) -> object:
+        return self.study.world
 
-    def report(self, out: str | Path, *, complete: bool = False, sounds: int = 0, more: Sequence[Section] = ()) -> Path:
-        """All nine splits with hard and easy negatives as one page (.html) or as Markdown with figures (.md).
+    def report(
+        self, out: str | Path, *, complete: Annotated[bool, "Also make all training and validation episodes."] = False
+    ) -> Path:
+        """All splits with hard and easy negatives as one page (.html), or as Markdown with figures (.md)."""
+        self.complete = complete
+        return super().report(out)
 
-        `complete` also makes every training and validation episode; `sounds` are heard of each episode on the page;
-        `more` comes after the episodes there.
-        """
-        out, start = free_file(out, (".html", ".md")), time.monotonic()
-        clock = Clock()
-        self._room(len(self.study.splits), PARTS if complete else ("test",), len(NEGATIVES))
+    complete = False
+    sounds = 0
+    """Scenes of each episode of the report that can be heard."""
+    more: Sequence[Chapter] = ()
+    """Further chapters of the report, after the episodes."""
+
+    def chapters(self) -> Iterable[Chapter]:
+        clock, start = Clock(), time.monotonic()
+        self._room(len(self.study.splits), PARTS if self.complete else ("test",), len(NEGATIVES))
         clock.time("scenes", lambda: self.study.scenes_folder)
         clock.time("concepts", lambda: self.study.concepts_file)
         clock.time("table of what holds where", lambda: self.study.table_folder)
-        if complete:
+        if self.complete:
             clock.time("all episodes", lambda: self.make(negatives="both"))
-        hard, easy = (
-            clock.time(f"oracles and gaps, {kind} negatives", partial(self.gap, negatives=kind)) for kind in NEGATIVES
-        )
-        if out.suffix == ".md":
-            pages.markdown_report(self.study, hard, easy, out, clock.table(time.monotonic() - start))
-            return out
-        wanted = [split for split in ("boolean", "counting", "binding-color") if split in hard.gaps] or list(hard.gaps)[
-            :1
-        ]
-        examples = [self.show(split, number, pictures=True, sounds=sounds) for number, split in enumerate(wanted, 7)]
-        text = pages.html_report(self.study, hard, easy, examples, more)
-        write_atomically(out, lambda draft: draft.write_text(text, encoding="utf-8"))
-        return out
+        hard = clock.time("oracles and gaps, hard negatives", lambda: self.gap(negatives="hard"))
+        easy = clock.time("oracles and gaps, easy negatives", lambda: self.gap(negatives="easy"))
+        there = [trial.split for trial in hard.of()]
+        shown = [split for split in ("boolean", "counting", "binding-color") if split in there] or there[:1]
+        examples = [self.show(split, number, pictures=True, sounds=self.sounds) for number, split in enumerate(shown, 7)]
+        yield from pages.chapters(self.study, hard, easy, examples, self.more)
+        yield Chapter("Settings", (self.settings_table(pages.sizes(self.study)), clock.table(time.monotonic() - start)))
 
     def speeds(self) -> Iterator[Speed]:
-        """What every part costs beside its plain reference."""
         return speeds(self.study)
 
-    def _splits(self, splits: Sequence[str]) -> Sequence[str]:
-        """These splits, or all whose sides are not empty."""
-        return [self.study.split(split).name for split in splits] or self.study.usable_splits()
+    def check(self, *, concepts: Annotated[Path | None, "A file of concepts to read."] = None) -> tuple[Table, bool]:
+        """Every law on fresh scenes and concepts; or a file of concepts too."""
+        table, fine = super().check()
+        if concepts is None:
+            return table, fine
+        read = len(read_concepts(Path(concepts), CURI_LOT))
+        row = (f"{concepts}: {read:,} concepts can be read", "holds")
+        return replace(table, rows=(*table.rows, row)), fine
+
+    def need_room(self, splits: Sequence[str] = ()) -> None:
+        self._room(len(splits) or len(self.study.splits))
 
     def _room(self, splits: int, parts: Sequence[Part] = ("test",), kinds: int = 1) -> None:
-        """Refuse before anything is written if the disk is too small."""
-        there = self.study.store.has(self.study.scenes_recipe)
-        self.study.store.need(self.study.size_estimate(parts, splits, kinds, scenes=not there))
+        there = self.store.has(self.study.scenes_recipe)
+        self.store.need(self.study.size_estimate(parts, splits, kinds, scenes=not there))
 
 
 def _own_concepts(concepts: str | Path | Sequence[str], lot: Lot) -> tuple[Expr, ...]:
@@ -224,24 +311,7 @@ def own_split(name: str, where: str | Where, lot: Lot) -> Split:
     return hold_out(name, name, held_out.text, held_out)
 
 
-def write_episode(view: EpisodeView, out: Path) -> Path:
-    """One episode as a self-contained page (.html), or what it shows as a picture (.svg)."""
-    if out.suffix == ".html":
-        text = page(f"CURI, {view.split}, episode {view.number}", [Section("The episode", episode_card(view))])
-    elif out.suffix == ".svg":
-        text = episode_sheet(view)
-    else:
-        raise UserError(f"{out}: an episode is an .html page or an .svg picture; choose one of these endings")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(out, lambda draft: draft.write_text(text, encoding="utf-8"))
-    return out
-
-
 def _negatives(name: str) -> Negatives:
     if name not in NEGATIVES:
         raise UserError(f"there are no '{name}' negatives; choose hard or easy")
     return cast(Negatives, name)
-
-
-def _kinds(name: str) -> tuple[Negatives, ...]:
-    return NEGATIVES if name == "both" else (_negatives(name),)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from recombine.benchmarks.curi.episode import EpisodeView, SceneView
 from recombine.benchmarks.curi.study import Study
 from recombine.render.sound import Voicing, check_scenes, described, sounds
 from recombine.render.wave import to_wav
-from recombine.report.episode import EpisodeView, SceneView
 from recombine.report.picture import can_be_drawn, pictures
 from recombine.world.scenes import Scenes, join
 

@@ -370,17 +370,23 @@ class Study:
         bounds = shard_bounds(self.setup.episodes("test"), ANSWER_SHARD)
         return self._get(recipe, work, len(bounds), f"oracles: {split} {negatives}")
 
-    def gaps(self, split: str, negatives: Negatives) -> dict[str, Gap]:
-        """The gap by mAP and by accuracy, and the mean entropies of the strong oracle."""
+    def marks(self, split: str, negatives: Negatives) -> dict[str, dict[str, np.ndarray]]:
+        """What the oracles earn: the average precision of each episode, the accuracy of each batch of them."""
         answers = read_table(self.answers_folder(split, negatives))
-        n, key = len(answers), self.key / "bootstrap" / split / negatives
         truth = _matrix(answers["label"])
-        strong, weak = (answers[f"{who}_precision"].to_numpy() for who in ("strong", "weak"))
-        right, known = (batch_accuracy(truth, _matrix(answers[f"{who}_query"]) > 0.5) for who in ("strong", "weak"))
         return {
-            "mAP": gap(split, "mAP", strong, weak, n, key / "mAP"),
-            "accuracy": gap(split, "accuracy", right, known, n, key / "accuracy"),
+            who: {
+                "mAP": answers[f"{who}_precision"].to_numpy(),
+                "accuracy": batch_accuracy(truth, _matrix(answers[f"{who}_query"]) > 0.5),
+            }
+            for who in ("strong", "weak")
         }
+
+    def gaps(self, split: str, negatives: Negatives) -> dict[str, Gap]:
+        """The gap by mAP and by accuracy."""
+        found, key = self.marks(split, negatives), self.key / "bootstrap" / split / negatives
+        strong, weak, n = found["strong"], found["weak"], len(found["strong"]["mAP"])
+        return {name: gap(split, name, strong[name], weak[name], n, key / name) for name in strong}
 
     def entropies(self, split: str, negatives: Negatives) -> dict[str, np.ndarray]:
         """Per test episode, in nats: the strong oracle's uncertainty about the concept and about a query scene."""

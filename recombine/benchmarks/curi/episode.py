@@ -4,12 +4,16 @@ Plain data only; whoever makes the view has already drawn the scenes and put eve
 """
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
+
+from recombine.report.page import Section, page
+from recombine.report.view import View
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ class Totals:
 
 
 @dataclass(frozen=True)
-class EpisodeView:
+class EpisodeView(View):
     """An episode of CURI, as in the papers' Figures 6 to 11."""
 
     split: str
@@ -80,6 +84,20 @@ class EpisodeView:
     @property
     def title(self) -> str:
         return f"{self.split}, episode {self.number}"
+
+    def terminal(self) -> RenderableType:
+        return episode_terminal(self)
+
+    def html(self) -> str:
+        from recombine.benchmarks.curi.episode_card import episode_card
+
+        return page(f"CURI, {self.title}", [Section("The episode", episode_card(self))])
+
+    def files(self) -> Mapping[str, Callable[[], str]]:
+        """A page, or what it shows as a picture."""
+        from recombine.benchmarks.curi.episode_sheet import episode_sheet
+
+        return {".html": self.html, ".svg": lambda: episode_sheet(self)}
 
 
 def wrong(scene: SceneView, probability: float) -> bool:

@@ -3,10 +3,10 @@
 import textwrap
 from collections.abc import Sequence
 
+from recombine.benchmarks.curi.episode import EpisodeView, SceneView
+from recombine.benchmarks.curi.episode_card import scoped
 from recombine.render.schematic import element, words
-from recombine.report.episode import EpisodeView, SceneView
 from recombine.report.figures import stand_alone
-from recombine.report.page import scoped
 
 COLUMNS, WIDTH, HEIGHT, GAP, MARGIN = 5, 160, 106.7, 10, 16
 NEGATIVE_ROWS = 2

@@ -1,0 +1,371 @@
+"""A study: a benchmark at one scale and seed, and everything that one can do with it.
+
+A benchmark brings a subclass. What it must say is how its splits are listed, which exams they give, and who its ideal
+learners are; gaps, scores, pages and files follow from these. The keywords of `__init__` and of the methods that carry
+a help text are the options of the command line, and those of Python: there is one list of them.
+"""
+
+from __future__ import annotations
+
+import platform
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+
+import numpy as np
+import pyarrow as pa
+
+from recombine import __version__, benchmarks
+from recombine.benchmarks.laws import LAWS, LawBroken
+from recombine.benchmarks.scoring import Scored, answered_by, score_table, scores, solvers_named
+from recombine.metrics.gap import gap
+from recombine.metrics.speed import Speed
+from recombine.render.folders import Dataset
+from recombine.render.rendering import Given, Tell, Wanted, announce, deliver, quiet, refuse_format, wanted, works
+from recombine.report.document import Card, Chapter, Figure, write_document
+from recombine.report.gaps import Gaps, Trial
+from recombine.report.table import Cell, Column, Table
+from recombine.report.view import ExampleView, View
+from recombine.solvers.sitting import Answering, pooled
+from recombine.store.engine import Engine, Progress, engine, silent
+from recombine.store.errors import UserError
+from recombine.store.key import Key
+from recombine.store.outputs import free_file, holds, positive
+from recombine.store.recipe import Recipe
+from recombine.store.store import Store, write_table
+from recombine.tasks.exam import Exam, Marks
+from recombine.tasks.examples import Examples
+
+if TYPE_CHECKING:
+    from recombine.benchmarks import Benchmark
+
+Scale = Annotated[str, "How much: demo, laptop or paper; every command takes demo where it is not said."]
+Seed = Annotated[int, "Another seed gives another world, the same seed the same bytes."]
+Workers = Annotated[int, "Processes. Default: all cores here, one in Python."]
+Splits = Annotated[Sequence[str], "A split, test or experiment; repeat for several. Default: all."]
+Part = Annotated[str, "train, validation (or val) or test."]
+Render = Annotated[str | Wanted | None, "Also draw the scenes: images; where they have sound, sounds or images,sounds."]
+Size = Annotated[str | None, "Width and height of images, such as 480x320. Default: the paper's."]
+First = Annotated[int | None, "Render only the first so many scenes, of each part."]
+PARTS = ("train", "validation", "test")
+SHOWN = 12
+"""Rows of a group that a plain view shows."""
+
+
+def part_named(name: str) -> str:
+    """A part as it is called everywhere."""
+    name = {"val": "validation"}.get(name, name)
+    if name not in PARTS:
+        raise UserError(f"there is no part '{name}'; choose one of {', '.join(PARTS)}")
+    return name
+
+
+class Study(ABC):
+    """What one can do with a benchmark."""
+
+    name: ClassVar[str]
+    """Of the benchmark."""
+    metrics: ClassVar[tuple[str, ...]] = ("probability",)
+    """The marks that gaps are measured by."""
+    called: ClassVar[Mapping[str, str]] = {"probability": "accuracy"}
+    """What a metric is called in tables, where that is another word."""
+    unit: ClassVar[str] = "questions"
+    baselines: ClassVar[tuple[str, ...]] = ("chance", "majority", "nearest", "statistics")
+    formats: ClassVar[tuple[str, ...]] = ("parquet",)
+    """Of files without pictures."""
+    scales: ClassVar[tuple[str, ...]] = ("demo", "laptop", "paper")
+    intro: ClassVar[str] = ""
+    """What the report begins with."""
+    published_note: ClassVar[str] = ""
+
+    def __init__(
+        self,
+        scale: Scale = "demo",
+        seed: Seed = 0,
+        *,
+        workers: Workers = 1,
+        store: Store | None = None,
+        progress: Progress = silent,
+    ) -> None:
+        if scale not in self.scales:
+            raise UserError(f"there is no scale '{scale}'; choose one of {', '.join(self.scales)}")
+        self.scale_name, self.seed = scale, seed
+        self._open(workers, store, progress)
+
+    def _open(self, workers: int, store: Store | None, progress: Progress) -> None:
+        positive(workers=workers)
+        self.store, self.progress = store or Store.default(), progress
+        self.engine: Engine = engine(workers, progress)
+
+    def close(self) -> None:
+        """End the workers."""
+        self.engine.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @property
+    def benchmark(self) -> Benchmark:
+        return benchmarks.get(self.name)
+
+    @property
+    def settings(self) -> dict[str, str | int]:
+        """What decides its numbers."""
+        return {"scale": self.scale_name, "seed": self.seed}
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
+        return f"{type(self).__name__}({said})"
+
+    def _repr_html_(self) -> str:
+        return self.list().html()
+
+    # --- what a benchmark says
+
+    def list(self) -> Table:
+        """The splits."""
+        splits = self.benchmark.language.splits.values()
+        rows = tuple((split.name, split.title, split.about) for split in splits)
+        return Table(f"{self.benchmark.title}'s splits", (Column("split"), Column("title"), Column("held out")), rows)
+
+    @abstractmethod
+    def exams(self, splits: Splits = (), part: Part = "test") -> list[Exam]:
+        """The exams of some splits, by default of all."""
+
+    @abstractmethod
+    def learners(self, exam: Exam) -> Mapping[str, Answering]:
+        """The ideal learners of an exam, strong and weak among them."""
+
+    def ideal(self, exam: Exam) -> Mapping[str, Marks]:
+        """What each ideal learner earns in an exam, unit by unit."""
+        pieces = list(exam.pieces())
+        return {
+            name: pooled([exam.mark(piece, answered_by(learner, piece, name)) for piece in pieces])
+            for name, learner in self.learners(exam).items()
+        }
+
+    def published(self, exam: Exam, metric: str) -> Mapping[str, Cell]:
+        """What was printed of an exam: `paper strong` and `paper weak`, or the scores of models by name."""
+        return {}
+
+    def speeds(self) -> Iterator[Speed]:
+        """What every part costs beside its plain reference."""
+        return iter(())
+
+    @property
+    def dataset(self) -> Dataset:
+        """What it takes to draw the scenes."""
+        raise UserError(f"the scenes of {self.name} are not drawn; leave render out")
+
+    def scenes_given(self) -> Mapping[str, Given]:
+        """Where the scenes of every part are."""
+        raise UserError(f"the scenes of {self.name} are not drawn; leave render out")
+
+    def need_room(self, splits: Sequence[str] = ()) -> None:
+        """Refuse before anything is written if the disk is too small."""
+        self.store.need(0)
+
+    # --- what follows from it
+
+    def show(self, split: str, number: int = 0, part: Part = "test") -> View:
+        """One example: what is given, what is asked, and what the ideal learners make of it."""
+        exam = self.exams([split], part)[0]
+        for piece in exam.pieces():
+            groups = np.unique(piece.group)
+            if number < len(groups):
+                return self._example(exam, piece, piece.group == groups[number], number)
+            number -= len(groups)
+        raise UserError(f"{exam.name} has no example of this number; choose a smaller one")
+
+    def _example(self, exam: Exam, piece: Examples, mine: np.ndarray, number: int) -> View:
+        said = {name: answered_by(learner, piece, name) for name, learner in self.learners(exam).items()}
+        asked = np.cumsum(~piece.given) - 1
+        rows = []
+        for row in np.flatnonzero(mine)[:SHOWN]:
+            things = "; ".join(" ".join(one.values()) for one in piece.scenes.objects(int(piece.scene[row])))
+            target = piece.answers[piece.target[row]]
+            chances = [
+                None if piece.given[row] else f"{100 * float(all_[asked[row], piece.target[row]]):.0f} %"
+                for all_ in said.values()
+            ]
+            rows.append((things, "shown" if piece.given[row] else "asked", target, *chances))
+        columns = (Column("scene"), Column(""), Column("answer"), *(Column(name, "right") for name in said))
+        table = Table("", columns, tuple(rows), "The learners' columns: the probability of the right answer.")
+        return ExampleView(f"{self.benchmark.title}, {exam.name}, example {number}", self.benchmark.about, table)
+
+    def gap(self, splits: Splits = (), part: Part = "test") -> Gaps:
+        """The compositionality gap: strong minus weak ideal learner, beside published values where there are any."""
+        self.need_room(splits)
+        return self._gap(self.exams(splits, part))
+
+    def _gap(self, exams: Sequence[Exam]) -> Gaps:
+        trials = []
+        for number, exam in enumerate(exams):
+            self.progress("ideal learners", number, len(exams))
+            marks = self.ideal(exam)
+            trials += [self._trial(exam, metric, marks) for metric in self.metrics]
+        self.progress("ideal learners", len(exams), len(exams))
+        if not trials:
+            raise UserError(f"{self.name} holds nothing out, so it has no gap")
+        note = self.gap_note()
+        return Gaps(
+            self.name, self.benchmark.title, self.settings, tuple(trials), self.unit, note, self.published_note
+        )
+
+    def gap_note(self) -> str:
+        """What else is to be said of the gaps."""
+        return ""
+
+    def _trial(self, exam: Exam, metric: str, marks: Mapping[str, Marks]) -> Trial:
+        key = exam.key / metric if len(self.metrics) > 1 else exam.key
+        strong, weak = (np.asarray(marks[who][metric], np.float64) for who in ("strong", "weak"))
+        found = gap(exam.split or exam.name, self.called.get(metric, metric), strong, weak, exam.units(marks), key)
+        others = {who: 100 * float(one[metric].mean()) for who, one in marks.items() if who not in ("strong", "weak")}
+        return Trial(
+            exam.split or exam.name,
+            exam.title or exam.name,
+            found,
+            others,
+            {} if exam.control else self.published(exam, metric),
+            exam.control,
+        )
+
+    def score(self, solver: Any = None, splits: Splits = ()) -> Table:
+        """The scores of solvers on every exam, in percent, and those of the ideal learners beside them.
+
+        `solver` is the name of a baseline, "strong" or "weak"; FILE.py:NAME; a function, a class or an object with
+        `predict`; a list of such; or None for all baselines.
+        """
+        return self._score(solver, self.exams(splits))
+
+    def _score(self, solver: Any, exams: Sequence[Exam]) -> Table:
+        chosen = solvers_named(self.baselines if solver is None else solver)
+        found: Scored = scores(chosen, exams, self.learners, Key(self.seed) / "score", self.progress)
+        said = ", ".join(f"{name} {value}" for name, value in self.settings.items())
+        return score_table(f"{self.benchmark.title}, {said}", found, self.unit)
+
+    def artefacts(self, splits: Splits = ()) -> Mapping[str, Path]:
+        """What `make` delivers: folders of the store by the name that they have among the files."""
+        return {exam.name: self._examples_folder(exam) for exam in self.exams(splits)}
+
+    def _examples_folder(self, exam: Exam) -> Path:
+        """The rows of an exam's test as a Parquet file."""
+        parameters = {"benchmark": self.name, "exam": exam.name, **self.settings}
+        recipe = Recipe("examples", 1, parameters, {})
+
+        def make(draft: Path) -> None:
+            tables = [_rows(piece) for piece in exam.pieces()]
+            write_table(draft / "examples.parquet", pa.concat_tables(tables), recipe)
+
+        return self.store.get(recipe, make)
+
+    def make(
+        self,
+        out: str | Path | None = None,
+        splits: Splits = (),
+        *,
+        render: Render = None,
+        size: Size = None,
+        first: First = None,
+        format: Annotated[str, "parquet; with render also webdataset."] = "parquet",
+        tell: Tell = quiet,
+    ) -> Path:
+        """Make the data; copy them to `out`, or leave them in the store. Goes on where it was stopped."""
+        return self._make(out, {"splits": splits}, lambda: self.artefacts(splits), render, size, first, format, tell)
+
+    def _make(
+        self,
+        out: str | Path | None,
+        chosen: Mapping[str, Any],
+        artefacts: Callable[[], Mapping[str, Path]],
+        render: str | Wanted | None,
+        size: str | None,
+        first: int | None,
+        format: str,
+        tell: Tell,
+        write: Callable[[Path], None] | None = None,
+    ) -> Path:
+        """Deliver artefacts and what is rendered of the scenes; `write` puts other files into the folder instead."""
+        if render is None and (size or first):
+            raise UserError(f"{'size' if size else 'first'} is for render; say what to render, such as images")
+        if not render:
+            refuse_format(format, self.formats)
+        pixels = wanted(render, size, first) if isinstance(render, str) else render
+        made = {"benchmark": self.name, **self.settings, **chosen, "format": format, "render": pixels}
+        folder = None if out is None else Path(out)
+        if folder is not None and holds(folder, made):
+            tell(f"{folder} holds exactly this already")
+            return folder
+        self.need_room(chosen.get("splits", ()))
+        todo = works(self.dataset, self.scenes_given, pixels, format) if pixels else []
+        if todo:
+            announce(todo, self.store, folder, self.engine, tell)
+        dataset = self.dataset if type(self).dataset is not Study.dataset else None
+        return deliver(dataset, self._world, artefacts(), todo, self.store, self.engine, folder, made, write)
+
+    @property
+    def _world(self) -> object:
+        """The world, for the recipe of a dataset."""
+        return None
+
+    def report(self, out: str | Path) -> Path:
+        """Everything about it as one self-contained page (.html), or as Markdown with figures (.md)."""
+        free_file(out, (".html", ".md"))
+        title = f"{self.benchmark.title}: how far from the ideal learner?"
+        return write_document(out, title, self.intro, self.chapters())
+
+    def chapters(self) -> Iterable[Chapter]:
+        """The parts of its report."""
+        yield self.gap_chapter(self.gap())
+        yield Chapter("Splits", (self.list(),))
+        shown = self.show(self.benchmark.example)
+        yield Chapter("An example", (Card(shown.rows.html()),) if isinstance(shown, ExampleView) else ())
+        yield Chapter("Settings", (self.settings_table(),))
+
+    def gap_chapter(self, gaps: Gaps, intro: str = "") -> Chapter:
+        items = chain.from_iterable(
+            (Figure(f"gap-{metric.lower()}", "Both ideal learners.", gaps.chart(metric)), gaps.table(metric))
+            for metric in gaps.metrics
+        )
+        return Chapter("The compositionality gap", tuple(items), intro)
+
+    def settings_table(self, more: Sequence[tuple[str, str]] = ()) -> Table:
+        """What the numbers depend on."""
+        software = f"recombine {__version__}, Python {platform.python_version()}, NumPy {np.__version__}"
+        rows = (*((name, str(value)) for name, value in self.settings.items()), *more, ("software", software))
+        return Table("Settings", (Column("setting"), Column("value")), rows)
+
+    def check(self) -> tuple[Table, bool]:
+        """Every law, on fresh scenes and concepts; and whether all hold."""
+        rows = tuple((text, self._verdict(law)) for text, law in LAWS.items())
+        return self._verdicts(rows)
+
+    def _verdicts(self, rows: Sequence[tuple[str, str]]) -> tuple[Table, bool]:
+        title = f"Laws of {self.benchmark.title}, seed {self.seed}"
+        return Table(title, (Column("law"), Column("verdict")), tuple(rows)), all(row[1] == "holds" for row in rows)
+
+    def _verdict(self, law: Callable[..., None]) -> str:
+        try:
+            law(self.benchmark.language, Key(self.seed) / "check")
+        except LawBroken as broken:
+            return f"broken: {broken}"
+        return "holds"
+
+
+def _rows(piece: Examples) -> pa.Table:
+    """Examples with their scenes in full."""
+    objects = [piece.scenes.objects(int(scene)) for scene in piece.scene]
+    return pa.table(
+        {
+            "group": piece.group,
+            "objects": [[dict(one) for one in some] for some in objects],
+            "shown": piece.given,
+            "concept": [repr(piece.concepts[i]) for i in piece.concept],
+            "answer": [piece.answers[i] for i in piece.target],
+        }
+    )

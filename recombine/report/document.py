@@ -1,0 +1,98 @@
+"""Documents: what a report says, once, as a self-contained page or as Markdown with its figures beside it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from recombine.report.figures import stand_alone
+from recombine.report.page import Section, chart, page, paragraph
+from recombine.report.table import Table
+from recombine.store.outputs import free_file, write_bytes, write_text
+
+ENDINGS = (".html", ".md")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing with the name of its file and its caption."""
+
+    name: str
+    caption: str
+    svg: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Pixels for the Markdown; pages show them in cards."""
+
+    name: str
+    caption: str
+    png: bytes
+
+
+@dataclass(frozen=True)
+class Card:
+    """HTML for the page only."""
+
+    html: str
+
+
+Item = str | Table | Figure | Picture | Card
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A part of a document."""
+
+    title: str
+    items: tuple[Item, ...]
+    intro: str = ""
+
+
+def write_document(out: str | Path, title: str, intro: str, chapters: Iterable[Chapter]) -> Path:
+    """Write a document as the ending of the file says."""
+    file, chapters = free_file(out, ENDINGS), list(chapters)
+    if file.suffix == ".html":
+        write_text(file, page(title, [_section(chapter) for chapter in chapters], intro))
+    else:
+        write_text(file, "\n\n".join([f"# {title}", intro, *_markdown(chapters, file)]) + "\n")
+    return file
+
+
+def _section(chapter: Chapter) -> Section:
+    return Section(chapter.title, "".join(map(_html, chapter.items)), chapter.intro)
+
+
+def _html(item: Item) -> str:
+    if isinstance(item, str):
+        return paragraph(item)
+    if isinstance(item, Figure):
+        return chart(item.svg, item.caption)
+    if isinstance(item, Picture):
+        return ""
+    return item.html if isinstance(item, Card) else item.html()
+
+
+def _markdown(chapters: Sequence[Chapter], file: Path) -> Iterable[str]:
+    for chapter in chapters:
+        said = [text for item in chapter.items for text in _said(item, file.with_suffix(""))]
+        if said:
+            yield from (f"## {chapter.title}", *([chapter.intro] if chapter.intro else []), *said)
+
+
+def _said(item: Item, folder: Path) -> list[str]:
+    """What Markdown says of an item; its file is written into the folder."""
+    if isinstance(item, Card):
+        return []
+    if isinstance(item, str):
+        return [item]
+    if isinstance(item, Table):
+        return [item.markdown()]
+    folder.mkdir(parents=True, exist_ok=True)
+    if isinstance(item, Figure):
+        name = f"{item.name}.svg"
+        write_text(folder / name, stand_alone(item.svg))
+    else:
+        name = f"{item.name}.png"
+        write_bytes(folder / name, item.png)
+    return [f"![{item.caption}]({folder.name}/{name})"]

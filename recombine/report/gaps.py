@@ -1,0 +1,182 @@
+"""The gaps of a benchmark: one table, one chart and one JSON record for all of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from recombine.metrics.gap import Gap
+from recombine.metrics.intervals import Interval
+from recombine.metrics.seeds import over_seeds
+from recombine.report.figures import GapRow, gap_chart
+from recombine.report.table import Cell, Column, Table
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What the ideal learners score on one test by one metric."""
+
+    split: str
+    title: str
+    gap: Gap
+    others: Mapping[str, float] = field(default_factory=dict)
+    """Further learners."""
+    published: Mapping[str, Cell] = field(default_factory=dict)
+    """What was printed of the same test."""
+    control: bool = False
+    """Whether nothing is held out here: the same split's questions as training has them."""
+
+    @property
+    def metric(self) -> str:
+        return self.gap.metric
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """The gaps of some splits of a benchmark."""
+
+    benchmark: str
+    title: str
+    settings: Mapping[str, str | int]
+    """What decides them: scale, seed, ..."""
+    trials: tuple[Trial, ...]
+    unit: str
+    """What the scores are means over: episodes, questions, images."""
+    note: str = ""
+    published: str = ""
+    """What the published columns are."""
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(trial.metric for trial in self.trials))
+
+    def of(self, metric: str | None = None, control: bool = False) -> list[Trial]:
+        """The trials by a metric, by default the first."""
+        metric = metric or self.metrics[0]
+        return [trial for trial in self.trials if trial.metric == metric and trial.control == control]
+
+    def __getitem__(self, split: str) -> Gap:
+        """The gap of a split by the first metric."""
+        return next(trial.gap for trial in self.of() if trial.split == split)
+
+    def table(self, metric: str | None = None) -> Table:
+        """Strong, weak and further learners, the gap, and what was published, side by side."""
+        rows, controls = self.of(metric), {one.split: one.gap.gap for one in self.of(metric, control=True)}
+        others, printed = (_names(getattr(row, which) for row in rows) for which in ("others", "published"))
+        names = ("strong", "weak", *others, "gap", self.unit, *(["gap on control"] if controls else []), *printed)
+        cells = tuple(
+            (
+                row.title,
+                row.gap.strong,
+                row.gap.weak,
+                *map(row.others.get, others),
+                row.gap.gap,
+                row.gap.episodes,
+                *([controls.get(row.split)] if controls else []),
+                *map(row.published.get, printed),
+            )
+            for row in rows
+        )
+        columns = (Column("split"), *(Column(name, "right") for name in names))
+        return Table(self._title(metric), columns, cells, self._note(bool(printed)))
+
+    def brief(self, metric: str | None = None) -> Table:
+        """The same for a terminal of 80 columns."""
+        rows = self.of(metric)
+        controls = {one.split: one.gap.gap.value for one in self.of(metric, control=True)}
+        pair = any({"paper strong", "paper weak"} <= set(row.published) for row in rows)
+        names = ("strong", "weak", "gap", *(["on control"] if controls else []), *(["paper"] if pair else []))
+        cells = tuple(
+            (
+                row.title,
+                *(_plus_minus(value) for value in (row.gap.strong, row.gap.weak, row.gap.gap)),
+                *([controls.get(row.split)] if controls else []),
+                *([_pair(row.published)] if pair else []),
+            )
+            for row in rows
+        )
+        columns = (Column("split"), *(Column(name, "right") for name in names))
+        return Table(self._title(metric), columns, cells, self._note(pair))
+
+    def briefs(self) -> list[Table]:
+        """One for each metric; the last has the note."""
+        tables = [self.brief(metric) for metric in self.metrics]
+        return [*(replace(table, note="") for table in tables[:-1]), *tables[-1:]]
+
+    def chart(self, metric: str | None = None) -> str:
+        """One row per split."""
+        rows = [
+            GapRow(row.title, row.gap.strong, row.gap.weak, *(_number(row.published, who) for who in ("strong", "weak")))
+            for row in self.of(metric)
+        ]
+        return gap_chart(rows, f"{self.title}: the compositionality gap", f"{metric or self.metrics[0]}, percent")
+
+    def json(self) -> list[dict[str, Any]]:
+        """One flat record per split and metric."""
+        return [self._record(trial) for trial in self.trials]
+
+    def _record(self, trial: Trial) -> dict[str, Any]:
+        values = {"strong": trial.gap.strong, "weak": trial.gap.weak, "gap": trial.gap.gap}
+        ends = (("", "value"), ("_low", "low"), ("_high", "high"))
+        return {
+            "benchmark": self.benchmark,
+            "split": trial.split,
+            "control": trial.control,
+            "metric": trial.metric,
+            **self.settings,
+            "unit": self.unit,
+            "units": trial.gap.episodes,
+            **{f"{name}{end}": getattr(value, bound) for name, value in values.items() for end, bound in ends},
+            "others": dict(trial.others),
+            "published": dict(trial.published),
+        }
+
+    def _title(self, metric: str | None) -> str:
+        return f"{self.title}: the compositionality gap by {metric or self.metrics[0]}, percent"
+
+    def _note(self, published: bool) -> str:
+        said = ", ".join(f"{name} {value}" for name, value in self.settings.items())
+        over = "worlds (Student's t)" if "seeds" in self.settings else f"{self.unit} (bootstrap); one run"
+        text = f"{said}. Values with 95 % intervals over {over}."
+        return " ".join(filter(None, [text[0].upper() + text[1:], self.note, self.published if published else ""]))
+
+    def _repr_html_(self) -> str:
+        return self.table().html()
+
+
+def over_worlds(found: Sequence[Gaps]) -> Gaps:
+    """The mean of the same gaps over several worlds, with its interval over them."""
+    first = found[0]
+    if len(found) == 1:
+        return first
+    trials = []
+    for same in zip(*(gaps.trials for gaps in found)):
+        values = {
+            name: over_seeds(np.array([getattr(one.gap, name).value for one in same]), low, 100.0)
+            for name, low in (("strong", 0.0), ("weak", 0.0), ("gap", -100.0))
+        }
+        gap = replace(same[0].gap, episodes=sum(one.gap.episodes for one in same), **values)
+        others = {name: float(np.mean([one.others[name] for one in same])) for name in same[0].others}
+        trials.append(replace(same[0], gap=gap, others=others))
+    seeds = [int(gaps.settings["seed"]) for gaps in found]
+    return replace(first, trials=tuple(trials), settings={**first.settings, "seed": seeds[0], "seeds": len(seeds)})
+
+
+def _names(rows: Any) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _plus_minus(value: Interval) -> str:
+    """A value with half the width of its interval."""
+    return f"{value.value:.1f} ± {(value.high - value.low) / 2:.1f}"
+
+
+def _number(published: Mapping[str, Cell], who: str) -> float | None:
+    found = published.get(f"paper {who}")
+    return float(found) if isinstance(found, int | float) else None
+
+
+def _pair(published: Mapping[str, Cell]) -> str | None:
+    strong, weak = (_number(published, who) for who in ("strong", "weak"))
+    return None if strong is None or weak is None else f"{strong} / {weak}"
