@@ -4,8 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from recombine import benchmarks
 from recombine.metrics.intervals import Interval
+from recombine.metrics.seeds import over_seeds
 from recombine.report.table import Cell, Column, Table
 from recombine.solvers.baselines import BASELINES
 from recombine.solvers.own import own, read_solver
@@ -112,3 +115,19 @@ def brief(table: Table) -> Table:
 
 def _percent(share: Interval) -> Interval:
     return Interval(100 * share.value, 100 * share.low, 100 * share.high)
+
+
+def over_worlds(found: Sequence[Table]) -> Table:
+    """The mean of the same scores over several worlds, with its interval over them."""
+    if len(found) == 1:
+        return found[0]
+    rows = []
+    for same in zip(*(table.rows for table in found)):
+        cells = list(same[0])
+        for place, cell in enumerate(cells):
+            if isinstance(cell, Interval):
+                values = np.array([row[place].value for row in same])  # type: ignore[union-attr]
+                cells[place] = over_seeds(values, 0.0, 100.0)
+        rows.append(tuple(cells))
+    note = f"Percent, mean over {len(found)} worlds with 95 % intervals over them. Strong and weak are ideal learners."
+    return replace(found[0], rows=tuple(rows), note=note)

@@ -134,7 +134,7 @@ class Study(ABC):
         return Table(f"{self.benchmark.title}'s splits", (Column("split"), Column("title"), Column("held out")), rows)
 
     @abstractmethod
-    def exams(self, splits: Splits = (), part: Part = "test") -> list[Exam]:
+    def exams(self, splits: Splits = (), part: Part = "test") -> Sequence[Exam]:
         """The exams of some splits, by default of all."""
 
     @abstractmethod
@@ -213,9 +213,7 @@ class Study(ABC):
         if not trials:
             raise UserError(f"{self.name} holds nothing out, so it has no gap")
         note = self.gap_note()
-        return Gaps(
-            self.name, self.benchmark.title, self.settings, tuple(trials), self.unit, note, self.published_note
-        )
+        return Gaps(self.name, self.benchmark.title, self.settings, tuple(trials), self.unit, note, self.published_note)
 
     def gap_note(self) -> str:
         """What else is to be said of the gaps."""
@@ -228,6 +226,7 @@ class Study(ABC):
         others = {who: 100 * float(one[metric].mean()) for who, one in marks.items() if who not in ("strong", "weak")}
         return Trial(
             exam.split or exam.name,
+            exam.name,
             exam.title or exam.name,
             found,
             others,
@@ -289,8 +288,12 @@ class Study(ABC):
         format: str,
         tell: Tell,
         write: Callable[[Path], None] | None = None,
+        also: Callable[[Path], None] | None = None,
     ) -> Path:
-        """Deliver artefacts and what is rendered of the scenes; `write` puts other files into the folder instead."""
+        """Deliver artefacts and what is rendered of the scenes.
+
+        `write` puts other files into the folder in place of the artefacts, `also` further ones.
+        """
         if render is None and (size or first):
             raise UserError(f"{'size' if size else 'first'} is for render; say what to render, such as images")
         if not render:
@@ -306,7 +309,7 @@ class Study(ABC):
         if todo:
             announce(todo, self.store, folder, self.engine, tell)
         dataset = self.dataset if type(self).dataset is not Study.dataset else None
-        return deliver(dataset, self._world, artefacts(), todo, self.store, self.engine, folder, made, write)
+        return deliver(dataset, self._world, artefacts(), todo, self.store, self.engine, folder, made, write, also)
 
     @property
     def _world(self) -> object:
@@ -347,7 +350,9 @@ class Study(ABC):
 
     def _verdicts(self, rows: Sequence[tuple[str, str]]) -> tuple[Table, bool]:
         title = f"Laws of {self.benchmark.title}, seed {self.seed}"
-        return Table(title, (Column("law"), Column("verdict")), tuple(rows)), all(row[1] == "holds" for row in rows)
+        return Table(title, (Column("law"), Column("verdict", keep=True)), tuple(rows)), all(
+            row[1] == "holds" for row in rows
+        )
 
     def _verdict(self, law: Callable[..., None]) -> str:
         try:

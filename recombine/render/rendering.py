@@ -311,11 +311,12 @@ def deliver(
     out: Path | None,
     made: Mapping[str, Any],
     write: Callable[[Path], None] | None = None,
+    also: Callable[[Path], None] | None = None,
 ) -> Path:
     """Write a dataset into a folder: artefacts are copied, what the store does not have is rendered in place.
 
-    `made` tells what decided it. `write` writes files in place of the artefacts. Without a folder, everything is kept
-    in the store.
+    `made` tells what decided it. `write` writes files in place of the artefacts, `also` beside them. Without a folder,
+    everything is kept in the store.
     """
     if out is None:
         assert store is not None
@@ -328,8 +329,8 @@ def deliver(
             work.fill(engine, draft / work.name)
         for work in rest:
             work.tidy(draft / work.name)
-        if write:
-            write(draft)
+        for writer in filter(None, (write, also)):
+            writer(draft)
         write_dataset(draft, dataset, world, {work.name: work.recipe for work in todo}, made)
 
     return export({**({} if write else found), **ready}, out, [work.name for work in rest], add)
@@ -365,7 +366,8 @@ def render_dataset(
 @contextmanager
 def as_dataset(scenes: Scenes, benchmark: str, width: int, height: int, name: str) -> Iterator[Path]:
     """Scenes as the folder of a dataset, for as long as it is needed."""
-    described = Dataset(benchmark, scenes.vocabulary, scenes.places, (("", len(scenes)),), PER_FILE, width, height, None)
+    parts = (("", len(scenes)),)
+    described = Dataset(benchmark, scenes.vocabulary, scenes.places, parts, PER_FILE, width, height, None)
     with TemporaryDirectory() as place:
         folder = Path(place)
         (folder / "scenes").mkdir()

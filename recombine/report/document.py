@@ -23,11 +23,11 @@ class Figure:
 
 @dataclass(frozen=True)
 class Picture:
-    """Pixels for the Markdown; pages show them in cards."""
+    """A picture (PNG or SVG) for the Markdown; pages show it in a card."""
 
     name: str
     caption: str
-    png: bytes
+    content: bytes | str
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,11 @@ def _said(item: Item, folder: Path) -> list[str]:
     if isinstance(item, Table):
         return [item.markdown()]
     folder.mkdir(parents=True, exist_ok=True)
-    if isinstance(item, Figure):
+    content = item.svg if isinstance(item, Figure) else item.content
+    if isinstance(content, str):
         name = f"{item.name}.svg"
-        write_text(folder / name, stand_alone(item.svg))
+        write_text(folder / name, stand_alone(content))
     else:
         name = f"{item.name}.png"
-        write_bytes(folder / name, item.png)
+        write_bytes(folder / name, content)
     return [f"![{item.caption}]({folder.name}/{name})"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ class Trial:
     """What the ideal learners score on one test by one metric."""
 
     split: str
+    test: str
     title: str
     gap: Gap
     others: Mapping[str, float] = field(default_factory=dict)
@@ -107,7 +109,7 @@ class Gaps:
     def chart(self, metric: str | None = None) -> str:
         """One row per split."""
         rows = [
-            GapRow(row.title, row.gap.strong, row.gap.weak, *(_number(row.published, who) for who in ("strong", "weak")))
+            GapRow(row.title, row.gap.strong, row.gap.weak, *map(partial(_number, row.published), ("strong", "weak")))
             for row in self.of(metric)
         ]
         return gap_chart(rows, f"{self.title}: the compositionality gap", f"{metric or self.metrics[0]}, percent")
@@ -122,6 +124,7 @@ class Gaps:
         return {
             "benchmark": self.benchmark,
             "split": trial.split,
+            "test": trial.test,
             "control": trial.control,
             "metric": trial.metric,
             **self.settings,

@@ -9,14 +9,17 @@
 | Counting | 98.5 [97.9, 99.0] |
 """
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from html import escape
-from typing import Literal
+from typing import Any, Literal
 
+from rich.console import Console, ConsoleOptions
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from recombine.metrics.intervals import Interval
+from recombine.store.errors import UserError
 
 Cell = str | int | float | Interval | None
 
@@ -28,6 +31,8 @@ class Column:
     name: str
     align: Literal["left", "right"] = "left"
     format: str = ".1f"
+    keep: bool = False
+    """Whether it is shown however narrow the terminal is; the first column always is."""
 
     def text(self, cell: Cell) -> str:
         """A cell as every renderer shows it."""
@@ -99,14 +104,61 @@ class Table:
             note=" ".join(filter(None, (said, self.note))),
         )
 
-    def rich(self) -> RichTable:
-        """For the terminal."""
-        table = RichTable(title=Text(self.title), caption=Text(self.note) if self.note else None)
-        for place, column in enumerate(self.columns):
-            table.add_column(Text(column.name), justify=column.align, overflow="fold", no_wrap=place == 0)
+    def rich(self, width: int = 80) -> RichTable:
+        """For a terminal of this width: words stay whole; columns that have no room are left out, and named."""
+        widths, left_out = self._fitted(width)
+        said = f"No room here for: {', '.join(left_out)}; --json has them." if left_out else ""
+        note = " ".join(filter(None, (self.note, said)))
+        table = RichTable(title=Text(self.title), caption=Text(note) if note else None)
+        for place, room in widths.items():
+            column = self.columns[place]
+            table.add_column(Text(column.name), justify=column.align, overflow="fold", width=room)
         for row in self.texts():
-            table.add_row(*map(Text, row))
+            table.add_row(*(Text(row[place]) for place in widths))
         return table
+
+    def _fitted(self, width: int) -> tuple[dict[int, int], list[str]]:
+        """The width of every column that is shown, by its place, and the names of the others."""
+        cells = list(zip(*self.texts())) or [()] * len(self.columns)
+        texts = [[column.name, *below] for column, below in zip(self.columns, cells)]
+        whole = [max(map(len, column)) for column in texts]
+        least = [max((len(word) for cell in column for word in cell.split()), default=1) for column in texts]
+        shown = list(range(len(self.columns)))
+        while len(shown) > 1 and sum(least[i] for i in shown) + 3 * len(shown) + 1 > width:
+            free = [i for i in shown[1:] if not self.columns[i].keep]
+            if not free:
+                break
+            shown.remove(free[-1])
+        room = max(width - 3 * len(shown) - 1 - sum(least[i] for i in shown), 0)
+        widths: dict[int, int] = {}
+        for i in sorted(shown, key=lambda i: whole[i] - least[i]):  # those that need least are served first
+            more = min(whole[i] - least[i], room // (len(shown) - len(widths)))
+            widths[i], room = least[i] + more, room - more
+        return {i: widths[i] for i in shown}, [c.name for i, c in enumerate(self.columns) if i not in shown]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RichTable]:
+        yield self.rich(options.max_width)
+
+    def _repr_html_(self) -> str:
+        return self.html()
+
+    def to_pandas(self) -> Any:
+        """As a data frame; an interval becomes three columns: value, low and high."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise UserError("a data frame needs pandas: pip install pandas") from error
+        return pd.DataFrame([self._flat(row) for row in self.rows])
+
+    def _flat(self, row: tuple[Cell, ...]) -> dict[str, object]:
+        cells: dict[str, object] = {}
+        for column, cell in zip(self.columns, row):
+            if isinstance(cell, Interval):
+                ends = {"": cell.value, " low": cell.low, " high": cell.high}
+                cells |= {f"{column.name}{end}": value for end, value in ends.items()}
+            else:
+                cells[column.name] = cell
+        return cells
 
     def json(self) -> list[dict[str, object]]:
         """One dictionary per row, with the numbers as they are."""

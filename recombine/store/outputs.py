@@ -105,7 +105,7 @@ def export(
     files = [(name, file) for name, folder in found.items() for file in _exported(folder)]
     size = sum(file.stat().st_size for _, file in files)
     if size > shutil.disk_usage(disk_of(out)).free:
-        raise UserError(f"the files take {size / 1e9:.1f} GB, more than there is room for at {out}; choose another place")
+        raise UserError(f"the files take {size / 1e9:.1f} GB, more than there is room for at {out}; choose another")
     draft.mkdir(parents=True, exist_ok=True)
     for stale in [path for path in draft.iterdir() if path.name not in names]:
         shutil.rmtree(stale) if stale.is_dir() else stale.unlink()

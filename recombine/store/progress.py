@@ -40,7 +40,7 @@ class Bars:
             _Rate(),
             TimeRemainingColumn(),
             console=self._console,
-            disable=not self._console.is_terminal,
+            disable=not (self._console.is_terminal or self._console.is_jupyter),
         )
         self._tasks: dict[str, TaskID] = {}
         self._started: dict[str, float] = {}
@@ -68,3 +68,28 @@ class Bars:
 
     def __exit__(self, *error: object) -> None:
         self._bars.stop()
+
+
+class _Watched:
+    """Progress from Python: bars where somebody looks on, in a terminal or a notebook, and nothing elsewhere."""
+
+    def __init__(self) -> None:
+        self._bars: Bars | None = None
+        self._running: set[str] = set()
+
+    def __call__(self, label: str, done: int, total: int) -> None:
+        console = Console(stderr=True)
+        if not (console.is_terminal or console.is_jupyter):
+            return
+        if self._bars is None:
+            self._bars = Bars(console).__enter__()
+        self._bars(label, done, total)
+        self._running.add(label)
+        if done >= total:
+            self._running.discard(label)
+        if not self._running:
+            self._bars.__exit__()
+            self._bars = None
+
+
+watched = _Watched()

@@ -1,1 +1,70 @@
-"""What one can do with each benchmark; the command line and the API only call these."""
+"""The verbs of the command line, one file each. They know no benchmark: what they do, they ask a study for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, NamedTuple
+
+from recombine.report.answer import Answer as Answer
+
+Open = Callable[..., Any]
+"""Opens the study that was asked for; keywords take the place of its options."""
+Seeds = Annotated[int, "So many worlds: this seed and those after it, with mean and interval over them."]
+
+
+class Verb(NamedTuple):
+    """What a verb does, an example of it, and what it asks a study for."""
+
+    help: str
+    example: str
+    method: str | None = None
+    """The method of the study whose options it takes."""
+
+
+VERBS = {
+    "list": Verb("The benchmarks, or the splits, tests or question families of one.", "list curi --scale demo", "list"),
+    "show": Verb(
+        "One episode, question or set of images, and what the ideal learners make of it.",
+        "show curi/boolean --number 7 --out episode.html",
+        "show",
+    ),
+    "make": Verb(
+        "Make the data: scenes, and episodes or questions about them. Goes on where it was stopped.",
+        "make curi --scale laptop --render images,sounds --out data/curi",
+        "make",
+    ),
+    "render": Verb(
+        "Render the scenes of a dataset again: in another size, as photos, with other instruments.",
+        "render data/curi --size 480x320 --out data/curi-large",
+    ),
+    "gap": Verb(
+        "The compositionality gap: strong minus weak ideal learner, beside published values where there are any.",
+        "gap curi --split boolean --split counting --edition release",
+        "gap",
+    ),
+    "report": Verb(
+        "Everything about a benchmark as one self-contained page: gaps, examples, splits.",
+        "report curi --scale demo --out report.html",
+        "report",
+    ),
+    "check": Verb(
+        "Check the laws on fresh scenes and concepts; or your files; or the store.",
+        "check curi --details",
+        "check",
+    ),
+    "bench": Verb("How fast the parts are on one core, beside the plain reference.", "bench curi", "speeds"),
+    "eval": Verb(
+        "Score solvers on a benchmark beside its ideal learners; or test the best network of a run again.",
+        "eval curi --split counting --solver nearest",
+        "score",
+    ),
+    "train": Verb(
+        "Train networks; the same command goes on where it was stopped, and adds seeds, epochs or steps.",
+        "train concept-world --split sequences --model cnn --seeds 3",
+    ),
+    "table": Verb(
+        "All finished runs of a folder, mean and interval over seeds, beside the paper's numbers.",
+        "table concept-world runs",
+    ),
+    "demo": Verb("A small world to look at and listen to, with its gaps, on one page.", "demo --out demo.html"),
+}

@@ -20,7 +20,7 @@ from recombine.benchmarks.clevr.program import read_program
 from recombine.benchmarks.clevr.question_page import QuestionView, question_card
 from recombine.benchmarks.clevr.questions import Rules
 from recombine.benchmarks.clevr.speed import speeds
-from recombine.benchmarks.clevr.study import CLEVR_SCALES, PARTS, SHARD, ClevrScale, ClevrStudy, Part, clevr_scale
+from recombine.benchmarks.clevr.study import PARTS, SHARD, ClevrScale, ClevrStudy, Part, clevr_scale
 from recombine.benchmarks.clevr.world import COGENT, ClevrWorld
 from recombine.benchmarks.study import First, Render, Seed, Size, Splits, Study, Workers, part_named
 from recombine.benchmarks.study import Part as PartName
@@ -103,11 +103,13 @@ class Clevr(Study):
             table = table.take(_rows_of(family, table))
         return QuestionSet(table, partial(self.study.scene, chosen), "CLEVR", family or chosen)
 
-    def show(self, split: str, number: int = 0, part: PartName = "validation", *, pictures: bool = False) -> QuestionView:
+    def show(
+        self, split: str, number: int = 0, part: PartName = "validation", *, pictures: bool = False
+    ) -> QuestionView:
         """One question: `split` is the name of a family such as one_hop, or its index."""
         return self.questions(split, part).numbered(number).view(pictures)
 
-    def exams(self, splits: Splits = (), part: PartName = "test") -> list[Exam]:
+    def exams(self, splits: Splits = (), part: PartName = "test") -> Sequence[Exam]:
         """The one exam: new questions about new scenes."""
         if unknown := [split for split in splits if split != "iid"]:
             raise UserError(f"CLEVR has no split '{unknown[0]}'; it holds nothing out: choose iid, or leave it out")

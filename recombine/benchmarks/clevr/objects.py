@@ -1,7 +1,7 @@
 """Questions to work with in Python.
 
-    for question in clevr.questions("one_hop"):
-        question.text, question.answer, question.program, question.scene.image()
+for question in clevr.questions("one_hop"):
+    question.text, question.answer, question.program, question.scene.image()
 """
 
 import json

@@ -75,11 +75,13 @@ class Closure(Study):
         scene = partial(self.clevr.study.scene, self.study.source(chosen)[0])
         return QuestionSet(self.study.questions(test, chosen, kind), scene, "CLOSURE", test, most_likely)
 
-    def show(self, split: str, number: int = 0, part: PartName = "validation", *, pictures: bool = False) -> QuestionView:
+    def show(
+        self, split: str, number: int = 0, part: PartName = "validation", *, pictures: bool = False
+    ) -> QuestionView:
         """One question, with the answers of the weak learner."""
         return self.questions(split, part).numbered(number).view(pictures)
 
-    def exams(self, splits: Splits = (), part: PartName = "test") -> list[Exam]:
+    def exams(self, splits: Splits = (), part: PartName = "test") -> Sequence[Exam]:
         """Two exams for each test: its own questions, and the control."""
         return of_exam.exams(self.study, splits, part_of(part))
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from recombine.benchmarks.concept_world.classes import Classes
 from recombine.benchmarks.concept_world.definition import Experiment
-from recombine.benchmarks.concept_world.learners import Learner, strong, weak
+from recombine.benchmarks.concept_world.learners import Learner, by_membership, strong, weak
 from recombine.benchmarks.concept_world.study import ConceptWorldStudy
 from recombine.benchmarks.concept_world.training import examples
 from recombine.metrics.confusion import f1
@@ -46,6 +46,8 @@ def _exam(
         mark,
         study.key / "bootstrap" / experiment / test,
         partial(scores, classes),
+        split=experiment,
+        title=f"{experiment}/{test}",
     )
 
 
@@ -86,5 +88,6 @@ class Ideal:
 
 def learners(study: ConceptWorldStudy, exam: Exam) -> dict[str, Ideal]:
     """The strong and the weak learner of an exam."""
-    classes = study.classes(exam.name.split("/")[0])
-    return {"strong": Ideal(classes, strong), "weak": Ideal(classes, weak)}
+    classes = study.classes(exam.split)
+    learners = {"strong": strong, "weak": weak, "membership": by_membership}
+    return {name: Ideal(classes, learner) for name, learner in learners.items()}

@@ -1,44 +1,50 @@
 """What one can do with ConceptWorld's experiments; concepts alone are drawn by `drawing`."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from recombine.benchmarks.concept_world import exam as of_exam
 from recombine.benchmarks.concept_world.classes import extension_of
 from recombine.benchmarks.concept_world.concept_image import Chances, ImageView, graph_of
 from recombine.benchmarks.concept_world.definition import Experiment, Line, Object, Point
-from recombine.benchmarks.concept_world.drawing import Concepts, library_of
+from recombine.benchmarks.concept_world.drawing import Concepts, checked, library_of
+from recombine.benchmarks.concept_world.exam import Ideal
 from recombine.benchmarks.concept_world.extension import Count
 from recombine.benchmarks.concept_world.learners import Learner, strong, weak
+from recombine.benchmarks.concept_world.objects import ImageSet
 from recombine.benchmarks.concept_world.pages import (
-    ConceptWorldGaps,
+    INTRO,
+    LEARNERS,
+    PUBLISHED,
     ExperimentSheets,
     ExperimentView,
     LineSheet,
     PartView,
-    Trial,
-    experiment_page,
+    experiment_chapter,
     experiment_sheet,
-    html_report,
-    markdown_report,
-    settings_table,
 )
+from recombine.benchmarks.concept_world.published import macro
 from recombine.benchmarks.concept_world.speed import speeds
-from recombine.benchmarks.concept_world.study import ConceptWorldStudy
+from recombine.benchmarks.concept_world.study import SHARES, ConceptWorldStudy
+from recombine.benchmarks.study import Scale, Seed, Splits, Study, Workers
 from recombine.metrics.speed import Speed
 from recombine.render.grid import paint
 from recombine.render.png import png
-from recombine.report.table import Column, Table
+from recombine.render.rendering import Tell, quiet
+from recombine.report.document import Chapter
+from recombine.report.table import Cell, Column, Table
 from recombine.store.engine import InProcess, Progress, silent
 from recombine.store.errors import UserError
-from recombine.store.outputs import export, free_file, free_folder, positive
-from recombine.store.store import Store, write_atomically
+from recombine.store.outputs import write_bytes
+from recombine.store.store import Store
+from recombine.tasks.exam import Exam
 
 Counts = dict[tuple[str, str], Count]
 """How many images a concept has, where its derivations satisfy a condition."""
@@ -46,41 +52,36 @@ SHOWN = 8
 """Images of a line that a sheet shows."""
 
 
-class ConceptWorld:
+class ConceptWorld(Study):
     """ConceptWorld's experiments at one scale and seed.
 
-    `concepts` is a .concepts file of your own: its experiments are listed, made and measured in place of the four that
-    come with the package. The images of an experiment depend on one another, for none may occur twice: they are made in
-    this process, whatever the number of workers.
+    The images of an experiment depend on one another, for none may occur twice: they are made in this process,
+    whatever the number of workers.
     """
+
+    name = "concept-world"
+    unit = "images"
+    scales = tuple(SHARES)
+    intro = INTRO
+    published_note: ClassVar[str] = PUBLISHED
 
     def __init__(
         self,
-        scale: str = "demo",
-        seed: int = 0,
+        scale: Scale = "demo",
+        seed: Seed = 0,
         *,
-        workers: int = 1,
+        workers: Workers = 1,
+        concepts: Annotated[Concepts, "A .concepts file with experiments of your own, in place of the four."] = None,
         store: Store | None = None,
         progress: Progress = silent,
-        concepts: Concepts = None,
     ) -> None:
-        positive(workers=workers)
         library = library_of(concepts)
-        self.progress = progress
-        self.study = ConceptWorldStudy(scale, seed, store or Store.default(), library, progress)
+        super().__init__(scale, seed, workers=workers, store=store, progress=progress)
+        self.study = ConceptWorldStudy(scale, seed, self.store, library, progress)
         own = [name for name in library.experiments if name not in library_of(None).experiments]
         if concepts is not None and not own:
             raise UserError(f"{concepts} defines no experiment; add one, or draw its concepts: recombine draw")
         self.experiments = tuple(own or library.experiments)
-
-    def close(self) -> None:
-        """There is nothing to end."""
-
-    def __enter__(self) -> "ConceptWorld":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
     def list(self) -> Table:
         """The experiments: what is trained, what is tested, and how many images."""
@@ -94,11 +95,44 @@ class ConceptWorld:
         titles = "; ".join(f"{name}: {self.study.experiment(name).title}" for name in self.experiments)
         return Table("ConceptWorld's experiments", columns, rows, f"{titles}. Scale {self.study.scale}.")
 
-    def show(self, experiment: str, number: int = 0, part: str | None = None) -> ExperimentView:
+    def images(self, experiment: str, part: str = "train") -> ImageSet:
+        """The images of an experiment: train, or one of its tests."""
+        self.need_room([experiment])
+        table = self.study.samples(self._experiment(experiment).name, part)
+        return ImageSet(table, self.study.images(table), self.study.library.grid, f"{experiment}/{part}")
+
+    def show(
+        self,
+        split: str,
+        number: int = 0,
+        part: Annotated[str | None, "train, test for all tests, or the name of one test. Default: all."] = None,
+    ) -> ExperimentView:
         """The images with this number in every line of an experiment, or of one part of it."""
-        found = self._experiment(experiment)
+        found = self._experiment(split)
         parts = tuple(self._part(found, name, number) for name in _chosen(found, part))
         return ExperimentView(found.name, found.title, number, found.classes, parts)
+
+    def exams(self, splits: Splits = (), part: Annotated[str, "test."] = "test") -> Sequence[Exam]:
+        """An exam for each test of these experiments: name the class of an image."""
+        if part != "test":
+            raise UserError("ConceptWorld's exams are its tests; leave part out")
+        chosen = [self._experiment(name).name for name in splits or self.experiments]
+        self.need_room(chosen)
+        return of_exam.exams(self.study, chosen)
+
+    def learners(self, exam: Exam) -> Mapping[str, Ideal]:
+        """Strong, weak, and one weaker still that goes by membership alone."""
+        return of_exam.learners(self.study, exam)
+
+    def published(self, exam: Exam, metric: str) -> Mapping[str, Cell]:
+        return macro(*exam.name.split("/"))
+
+    def gap_note(self) -> str:
+        missing = [text for name in self.experiments for text in self.study.shortfalls(name)] if self._made() else []
+        return " ".join(["Expected accuracy.", *(f"{text}." for text in missing)])
+
+    def _made(self) -> bool:
+        return all(self.store.has(self.study.recipe(name)) for name in self.experiments)
 
     def _part(self, experiment: Experiment, part: str, number: int) -> PartView:
         lines = dict.fromkeys(parts_of(experiment)[part])
@@ -127,49 +161,42 @@ class ConceptWorld:
         classes = self.study.classes(experiment.name)
         return dict(zip(classes.concepts, learner(classes, image)[0].tolist()))
 
-    def make(self, out: str | Path | None = None, splits: Sequence[str] = (), sheets: bool = False) -> Path:
-        """The images of all experiments as Parquet files, a folder for each; with `sheets` also a PNG of some."""
-        free_folder(out)
+    def make(
+        self,
+        out: str | Path | None = None,
+        splits: Splits = (),
+        *,
+        sheets: Annotated[bool, "Also a PNG sheet of each experiment."] = False,
+        tell: Tell = quiet,
+    ) -> Path:
+        """The images of all experiments as Parquet files, a folder for each."""
         chosen = [self._experiment(name) for name in splits or self.experiments]
-        self._room(chosen)
-        folders = {experiment.name: self.study.folder(experiment.name) for experiment in chosen}
-        if out is None:
-            return self.study.store.home
-        pages = {one.name: png(experiment_sheet(self._sheets(one, {}))) for one in chosen} if sheets else {}
-        export(folders, Path(out))
-        for name, page in pages.items():
-            (Path(out) / name / "sheet.png").write_bytes(page)
-        return Path(out)
 
-    def gap(self, experiments: Sequence[str] = ()) -> ConceptWorldGaps:
-        """Strong minus weak learner on every test."""
-        chosen = [self._experiment(name) for name in experiments or self.experiments]
-        self._room(chosen)
-        for experiment in chosen:
-            self.study.folder(experiment.name)
-        asked = [(experiment.name, test) for experiment in chosen for test in experiment.tests]
-        found = InProcess(self.progress).map(lambda test: self._tested(*test), asked, "tests")
-        missing = tuple(text for experiment in chosen for text in self.study.shortfalls(experiment.name))
-        return ConceptWorldGaps(self.study.scale, self.study.seed, tuple(found), missing)
+        def write(folder: Path) -> None:
+            for one in chosen:
+                (folder / one.name).mkdir(exist_ok=True)
+                write_bytes(folder / one.name / "sheet.png", png(experiment_sheet(self._sheets(one, {}))))
 
-    def _tested(self, experiment: str, test: str) -> Trial:
-        found = self.study.gap(experiment, test)
-        return Trial(experiment, test, found, self.study.membership(experiment, test))
+        asked = {"splits": [one.name for one in chosen], "sheets": sheets, "concepts": self._digests(chosen)}
+        artefacts = lambda: self.artefacts(splits)  # noqa: E731
+        return self._make(out, asked, artefacts, None, None, None, "parquet", tell, also=write if sheets else None)
 
-    def report(self, out: str | Path) -> Path:
-        """The gaps, images of every line and their numbers as a page (.html), or as Markdown with pictures (.md)."""
-        out = free_file(out, (".html", ".md"))
-        gaps = self.gap()
+    def _digests(self, experiments: Sequence[Experiment]) -> dict[str, str]:
+        return {one.name: self.study.recipe(one.name).digest for one in experiments}
+
+    def artefacts(self, splits: Splits = ()) -> dict[str, Path]:
+        return {name: self.study.folder(name) for name in splits or self.experiments}
+
+    def chapters(self) -> Iterable[Chapter]:
+        yield self.gap_chapter(self.gap())
+        yield Chapter("The learners", LEARNERS)
         chosen = [self._experiment(name) for name in self.experiments]
         counts = self._counts(chosen)
-        sheets = [ExperimentSheets(one, self._sheets(one, counts), self.show(one.name)) for one in chosen]
-        settings = settings_table(self.study.scale, self.study.seed, self.study.library.grid)
-        if out.suffix == ".md":
-            markdown_report(gaps, sheets, settings, out)
-            return out
-        text = html_report(gaps, sheets, settings)
-        write_atomically(out, lambda draft: draft.write_text(text, encoding="utf-8"))
-        return out
+        for one in chosen:
+            yield experiment_chapter(ExperimentSheets(one, self._sheets(one, counts), self.show(one.name)))
+        grid = self.study.library.grid
+        more = [("grid", f"{grid.width} by {grid.height}"), ("colours", ", ".join(grid.colors))]
+        yield Chapter("Settings", (self.settings_table(more),))
 
     def _counts(self, experiments: Sequence[Experiment]) -> Counts:
         """How many images every line has."""
@@ -196,17 +223,27 @@ class ConceptWorld:
         """What a verified image of each class costs, and its recognition, beside the plain prover."""
         return speeds(self.study)
 
+    def check(self, *, concepts: Annotated[Path | None, "A .concepts file to check."] = None) -> tuple[Table, bool]:
+        """Every law on fresh images and derivations; or a file of concepts too."""
+        own = [] if concepts is None else [(text, "holds") for text in checked(concepts)]
+        table, _ = super().check()
+        return self._verdicts([*((str(a), str(b)) for a, b in table.rows), *own])
+
     def _experiment(self, name: str) -> Experiment:
         if name not in self.experiments:
             raise UserError(f"there is no experiment '{name}'; choose one of {', '.join(self.experiments)}")
         return self.study.experiment(name)
 
-    def _room(self, experiments: Sequence[Experiment]) -> None:
-        """Refuse before anything is written if the disk is too small."""
+    def need_room(self, splits: Sequence[str] = ()) -> None:
         grid = self.study.library.grid
-        for one in experiments:
-            images = sum(line.count for lines in parts_of(one).values() for line in lines)
-            self.study.store.need(images * (grid.width * grid.height + 1_000))
+        lines = (
+            line
+            for name in splits or self.experiments
+            if not self.store.has(self.study.recipe(name))
+            for lines in parts_of(self._experiment(name)).values()
+            for line in lines
+        )
+        self.store.need(sum(line.count for line in lines) * (grid.width * grid.height + 1_000))
 
 
 def parts_of(experiment: Experiment) -> dict[str, tuple[Line, ...]]:
@@ -243,10 +280,3 @@ def _object(row: Mapping[str, Any], colors: Sequence[str]) -> Object:
         return points[structure] if isinstance(structure, int) else tuple(map(build, structure))
 
     return build(json.loads(row["object"]))
-
-
-def write_experiment(view: ExperimentView, out: Path) -> Path:
-    """The images of an experiment as a self-contained page."""
-    out = free_file(out, (".html",))
-    write_atomically(out, lambda draft: draft.write_text(experiment_page(view), encoding="utf-8"))
-    return out

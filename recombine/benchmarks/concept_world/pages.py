@@ -1,10 +1,8 @@
 """ConceptWorld for people: experiments to look at, their gaps beside the published models, and the report."""
 
-import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 
 import numpy as np
 from rich.columns import Columns
@@ -12,19 +10,16 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from recombine import __version__
 from recombine.benchmarks.concept_world.concept_image import ImageView, chances_in_words, graph_tree, picture, shots
-from recombine.benchmarks.concept_world.definition import Experiment, Grid, Line
+from recombine.benchmarks.concept_world.definition import Experiment, Line
 from recombine.benchmarks.concept_world.extension import Count
-from recombine.benchmarks.concept_world.published import MODELS, macro
-from recombine.metrics.gap import Gap
-from recombine.metrics.intervals import Interval
 from recombine.render.grid import sheet
 from recombine.render.png import png
 from recombine.render.schematic import words
-from recombine.report.figures import GapRow, gap_chart, stand_alone
-from recombine.report.page import Section, chart, details, page, paragraph
+from recombine.report.document import Card, Chapter, Picture
+from recombine.report.page import Section, details, page
 from recombine.report.table import Column, Table
+from recombine.report.view import View
 
 INTRO = (
     "Images are drawn from concepts: named definitions in a small logical language, built from one another. An "
@@ -59,7 +54,7 @@ class PartView:
 
 
 @dataclass(frozen=True)
-class ExperimentView:
+class ExperimentView(View):
     """The images of an experiment with the same number in every line."""
 
     experiment: str
@@ -71,6 +66,12 @@ class ExperimentView:
     @property
     def heading(self) -> str:
         return f"ConceptWorld, {self.experiment}, images {self.number}"
+
+    def terminal(self) -> RenderableType:
+        return experiment_terminal(self)
+
+    def html(self) -> str:
+        return experiment_page(self)
 
 
 def experiment_terminal(view: ExperimentView) -> RenderableType:
@@ -110,111 +111,10 @@ def _graph(view: ImageView) -> str:
     return f'<div class="scroll" tabindex="0" role="region" aria-label="Scene graph">{view.svg()}</div>'
 
 
-# --- gaps
-
-
-@dataclass(frozen=True)
-class Trial:
-    """What three learners score on one test."""
-
-    experiment: str
-    test: str
-    gap: Gap
-    membership: float
-
-    @property
-    def name(self) -> str:
-        return f"{self.experiment}/{self.test}"
-
-    @property
-    def published(self) -> dict[str, float]:
-        """The models' mean F1 over classes."""
-        return macro(self.experiment, self.test)
-
-
-TITLE = "ConceptWorld: the compositionality gap"
-OURS = (Column("test"), *(Column(name, "right") for name in ("strong", "weak", "membership", "gap", "images")))
 PUBLISHED = (
     "Models, as published: F1 x 100, the mean over classes, of networks trained on such images (the paper's Tables 4, "
     "6, 8 and 10; ResNet pretrained). Ours is expected accuracy, so compare the pattern, not the digits."
 )
-
-
-def _ours(test: Trial) -> tuple[str | float | Interval, ...]:
-    return test.name, test.gap.strong, test.gap.weak, test.membership, test.gap.gap, test.gap.episodes
-
-
-@dataclass(frozen=True)
-class ConceptWorldGaps:
-    """The gaps of some experiments."""
-
-    scale: str
-    seed: int
-    tests: tuple[Trial, ...]
-    shortfalls: tuple[str, ...] = ()
-
-    def table(self) -> Table:
-        """All learners on every test, the published models beside them."""
-        models = self._models
-        rows = tuple((*_ours(test), *map(test.published.get, models)) for test in self.tests)
-        columns = (*OURS, *(Column(model, "right") for model in models))
-        return Table(TITLE, columns, rows, f"{self.note()} {PUBLISHED if models else ''}".strip())
-
-    def learners(self) -> Table:
-        """All learners on every test."""
-        return Table(TITLE, OURS, tuple(map(_ours, self.tests)), self.note())
-
-    def models(self) -> Table | None:
-        """The published models beside the learners, where there are some."""
-        if not self._models:
-            return None
-        rows = tuple(
-            (t.name, t.gap.strong.value, t.gap.weak.value, *map(t.published.get, self._models)) for t in self.tests
-        )
-        columns = (Column("test"), *(Column(name, "right") for name in ("strong", "weak", *self._models)))
-        return Table("Beside the published models", columns, rows, PUBLISHED)
-
-    @property
-    def _models(self) -> tuple[str, ...]:
-        return MODELS if any(test.published for test in self.tests) else ()
-
-    def note(self) -> str:
-        text = (
-            f"Expected accuracy in percent with 95 % bootstrap intervals over images; scale {self.scale}, seed "
-            f"{self.seed}, one run."
-        )
-        return " ".join([text, *(f"{shortfall}." for shortfall in self.shortfalls)])
-
-    def brief(self) -> Table:
-        """The same for a terminal of 80 columns."""
-        rows = tuple((t.name, t.gap.strong.value, t.gap.weak.value, t.gap.gap, t.gap.episodes) for t in self.tests)
-        columns = (Column("test"), *(Column(name, "right") for name in ("strong", "weak", "gap", "images")))
-        return Table(TITLE, columns, rows, self.note())
-
-    def chart(self) -> str:
-        rows = [GapRow(test.name, test.gap.strong, test.gap.weak) for test in self.tests]
-        return gap_chart(rows, TITLE, "accuracy, percent")
-
-    def json(self) -> list[dict[str, object]]:
-        """One flat record per test."""
-        return [
-            {
-                "benchmark": "concept-world",
-                "experiment": test.experiment,
-                "test": test.test,
-                "scale": self.scale,
-                "seed": self.seed,
-                "images": test.gap.episodes,
-                "strong": test.gap.strong.value,
-                "weak": test.gap.weak.value,
-                "membership": test.membership,
-                "gap": test.gap.gap.value,
-                "gap_low": test.gap.gap.low,
-                "gap_high": test.gap.gap.high,
-                **{f"published_{model.lower()}_f1": value for model, value in test.published.items()},
-            }
-            for test in self.tests
-        ]
 
 
 # --- the report
@@ -266,26 +166,16 @@ def _text(count: Count | None) -> str | None:
     return None if count is None else str(count)
 
 
-def settings_table(scale: str, seed: int, grid: Grid) -> Table:
-    rows = (
-        ("scale", scale),
-        ("seed", str(seed)),
-        ("grid", f"{grid.width} by {grid.height}"),
-        ("colours", ", ".join(grid.colors)),
-        ("software", f"recombine {__version__}, Python {platform.python_version()}, NumPy {np.__version__}"),
+def experiment_chapter(one: ExperimentSheets) -> Chapter:
+    """What the report says of one experiment."""
+    name, title = one.experiment.name, one.experiment.title
+    items = (
+        Card(_experiment_card(one)),
+        Picture(name, f"Images of {title}.", png(experiment_sheet(one.parts))),
+        Picture(f"{name}-graph", "What an image is made of.", _largest(one.view.parts[-1].images).svg()),
+        one.table(),
     )
-    return Table("Settings", (Column("setting"), Column("value")), rows)
-
-
-def html_report(gaps: ConceptWorldGaps, experiments: Sequence[ExperimentSheets], settings: Table) -> str:
-    """One self-contained page."""
-    learners = "".join(map(paragraph, LEARNERS))
-    tables = [gaps.learners(), *filter(None, [gaps.models()])]
-    body = chart(gaps.chart(), "Both ideal learners.") + "".join(table.html() for table in tables)
-    sections = [Section("The compositionality gap", body), Section("The learners", learners)]
-    sections += [Section(one.experiment.title, _experiment_card(one), one.intro) for one in experiments]
-    sections.append(Section("Settings", settings.html()))
-    return page("ConceptWorld: how far from the ideal learner?", sections, INTRO)
+    return Chapter(title, items, one.intro)
 
 
 def _experiment_card(one: ExperimentSheets) -> str:
@@ -293,7 +183,7 @@ def _experiment_card(one: ExperimentSheets) -> str:
     last = one.view.parts[-1]
     learners = f"<h4>What the learners say: {escape(last.title.lower())}</h4>{shots(last.images)}"
     graph = f"<h4>What an image is made of</h4>{_graph(_largest(last.images))}"
-    return f'<article class="episode">{parts}{learners}{graph}</article>{one.table().html()}'
+    return f'<article class="episode">{parts}{learners}{graph}</article>'
 
 
 def _largest(images: Sequence[ImageView]) -> ImageView:
@@ -317,30 +207,6 @@ def _line_row(one: LineSheet) -> str:
     head += f'<span style="font-size:.75rem;color:var(--muted);margin-left:auto">{escape(about)}</span></div>'
     frames = (f'<div class="frame" style="--edge:var(--line)">{picture(p, one.says)}</div>' for p in one.pixels)
     return f'{head}<div style="{_ROW.format(len(one.pixels))}">{"".join(frames)}</div>'
-
-
-def markdown_report(
-    gaps: ConceptWorldGaps, experiments: Sequence[ExperimentSheets], settings: Table, file: Path
-) -> None:
-    """The report as Markdown, with its pictures in a folder beside it."""
-    folder = file.with_suffix("")
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "gap.svg").write_text(stand_alone(gaps.chart()), encoding="utf-8")
-    parts = ["# ConceptWorld: the ideal learners", INTRO, f"![Both ideal learners.]({folder.name}/gap.svg)"]
-    parts += [gaps.table().markdown(), "## The learners", *LEARNERS]
-    for one in experiments:
-        parts += [f"## {one.experiment.title}", one.intro, *_pictures(one, folder), one.table().markdown()]
-    parts += ["## Settings", settings.markdown()]
-    file.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-
-
-def _pictures(one: ExperimentSheets, folder: Path) -> list[str]:
-    """The sheet and a scene graph of an experiment, written into the folder."""
-    name = one.experiment.name
-    (folder / f"{name}.png").write_bytes(png(experiment_sheet(one.parts)))
-    (folder / f"{name}-graph.svg").write_text(stand_alone(_largest(one.view.parts[-1].images).svg()), encoding="utf-8")
-    alts = {f"{name}.png": f"Images of {one.experiment.title}.", f"{name}-graph.svg": "What an image is made of."}
-    return [f"![{alt}]({folder.name}/{file})" for file, alt in alts.items()]
 
 
 def experiment_sheet(parts: dict[str, tuple[LineSheet, ...]]) -> np.ndarray:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, cast, get_args
+from typing import Annotated, Any, ClassVar, cast, get_args
 
 from recombine.benchmarks.curi import exam as of_exam
 from recombine.benchmarks.curi import pages
@@ -46,6 +46,7 @@ from recombine.world.distribution import World
 
 NEGATIVES: tuple[Negatives, ...] = get_args(Negatives)
 NegativesName = Annotated[str, "hard (scenes that a rival explanation accepts) or easy (random scenes)."]
+QueriesOnly = Annotated[bool, "Ask the 25 queries alone, not the large set: for solvers that are expensive."]
 
 
 class Curi(Study):
@@ -74,7 +75,8 @@ class Curi(Study):
         lot: Lot | None = None,
         world: World | None = None,
         hold_out: Annotated[
-            Mapping[str, str | Where] | None, "A split of your own: name=predicate, e.g. mine=green & (cube | length>11)."
+            Mapping[str, str | Where] | None,
+            "A split of your own: name=predicate, such as mine=green & (cube | length>11).",
         ] = None,
         strict: Annotated[bool, "Leave out test concepts with a synonym on the training side."] = False,
         whole_language: Annotated[bool, "Every concept of the language, not those of 2M draws."] = False,
@@ -98,7 +100,7 @@ class Curi(Study):
             concepts=None if concepts is None else _own_concepts(concepts, lot),
             strict=strict,
         )
-        self.scale_name, self.seed, self.negatives = size.name, seed, cast(Negatives, "hard")
+        self.scale_name, self.seed = size.name, seed
         self._open(workers, store, progress)
         self.study = CuriStudy(setup, self.store, self.engine)
         for name, where in (hold_out or {}).items():
@@ -151,8 +153,8 @@ class Curi(Study):
         part: PartName = "test",
         *,
         negatives: NegativesName = "hard",
-        queries_only: Annotated[bool, "Ask the 25 queries alone, not the large set: for solvers that are expensive."] = False,
-    ) -> list[Exam]:
+        queries_only: QueriesOnly = False,
+    ) -> Sequence[Exam]:
         """An exam for each split: class-balanced accuracy on the query, average precision on a large set of scenes."""
         if part_named(part) != "test":
             raise UserError("CURI's exams are about test episodes; leave part out")
@@ -171,7 +173,6 @@ class Curi(Study):
 
     def gap(self, splits: Splits = (), part: PartName = "test", *, negatives: NegativesName = "hard") -> Gaps:
         """The compositionality gap of each split, by mAP and by class-balanced accuracy."""
-        self.negatives = _negatives(negatives)
         self._room(len(splits) or len(self.study.splits))
         found = self._gap(self.exams(splits, part, negatives=negatives))
         return replace(found, settings={**found.settings, "negatives": negatives})
@@ -182,7 +183,7 @@ class Curi(Study):
         splits: Splits = (),
         *,
         negatives: NegativesName = "hard",
-        queries_only: Annotated[bool, "Ask the 25 queries alone, not the large set: for solvers that are expensive."] = False,
+        queries_only: QueriesOnly = False,
     ) -> Table:
         """The scores of solvers on every split, beside those of the oracles."""
         return self._score(solver, self.exams(splits, negatives=negatives, queries_only=queries_only))
@@ -218,7 +219,7 @@ class Curi(Study):
         format: Annotated[str, "parquet; with --render also webdataset."] = "parquet",
         tell: Tell = quiet,
     ) -> Path:
-        """Make scenes, concepts and all episodes; copy them to a folder as Parquet files, or leave them in the store."""
+        """Make scenes, concepts and all episodes; copy them to a folder as Parquet, or leave them in the store."""
         kinds = NEGATIVES if negatives == "both" else (_negatives(negatives),)
         self._room(len(splits) or len(self.study.splits), PARTS, len(kinds))
         chosen = {"splits": sorted(splits), "negatives": negatives, "held out": self._own_splits()}
@@ -274,7 +275,7 @@ class Curi(Study):
         easy = clock.time("oracles and gaps, easy negatives", lambda: self.gap(negatives="easy"))
         there = [trial.split for trial in hard.of()]
         shown = [split for split in ("boolean", "counting", "binding-color") if split in there] or there[:1]
-        examples = [self.show(split, number, pictures=True, sounds=self.sounds) for number, split in enumerate(shown, 7)]
+        examples = [self.show(split, n, pictures=True, sounds=self.sounds) for n, split in enumerate(shown, 7)]
         yield from pages.chapters(self.study, hard, easy, examples, self.more)
         yield Chapter("Settings", (self.settings_table(pages.sizes(self.study)), clock.table(time.monotonic() - start)))
 

@@ -1,7 +1,7 @@
 """Episodes to work with in Python.
 
-    for episode in curi.episodes("boolean"):
-        episode.support[0].image(), episode.support_labels, episode.english
+for episode in curi.episodes("boolean"):
+    episode.support[0].image(), episode.support_labels, episode.english
 """
 
 from dataclasses import dataclass
@@ -79,7 +79,8 @@ class Episode:
 
     def arrays(self) -> dict[str, Any]:
         """Codes of attributes, uint8[size, objects, attributes] with 255 where there is no object, and labels."""
-        codes = np.stack([np.stack([s.batch.codes[a.name][s.place] for a in s.batch.vocabulary], axis=-1) for s in self])
+        of = [[s.batch.codes[a.name][s.place] for a in s.batch.vocabulary] for s in self]
+        codes = np.stack([np.stack(columns, axis=-1) for columns in of])
         return {
             "support": codes[: self.size],
             "support_labels": self.support_labels.copy(),

@@ -1,0 +1,214 @@
+"""The command line. A command takes the options of its verb and of the benchmark it is about, and no others."""
+
+import errno
+import json
+import re
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from inspect import Parameter
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from recombine import __version__, benchmarks
+from recombine.cli.options import Option, command, options_of
+from recombine.store.errors import UserError
+from recombine.verbs import VERBS, Answer, Verb
+
+out_console, note_console = Console(), Console(stderr=True)
+JSON = Option("json", "Print JSON for machines.", bool, False, False, False)
+ABOUT = {
+    "list": "A benchmark whose splits are listed. Default: the benchmarks.",
+    "show": "A benchmark and a split, such as curi/boolean or clevr/one_hop.",
+    "eval": "A benchmark, or the folder of a run.",
+    "render": "A folder made by recombine make with --out, or a scene file (.json).",
+}
+
+
+def app_for(words: Sequence[str]) -> typer.Typer:
+    """The program, with the whole command that these words are about; of the others, the name and what they do."""
+    app = typer.Typer(
+        name="recombine",
+        help="Build, measure and close compositional-generalisation gaps.",
+        no_args_is_help=True,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        add_completion=False,
+    )
+    app.callback(invoke_without_command=True)(_version)
+    for name, verb in VERBS.items():
+        made = _command(name, verb, words[1:]) if words[:1] == [name] else _named(verb.help)
+        app.command(name, epilog=f"Example: [b]recombine {verb.example}[/b]")(made)
+    for benchmark in map(benchmarks.get, benchmarks.names()):
+        for name, help in benchmark.commands.items():
+            if words[:1] != [name]:
+                app.command(name)(_named(help))
+                continue
+            run = benchmark.part(f"commands:{name}")
+            app.command(name, epilog=f"Example: [b]{run.__doc__}[/b]")(_own_command(run, help))
+    return app
+
+
+def _version(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        out_console.print(__version__)
+        raise typer.Exit
+
+
+def _named(help: str) -> Callable[[], None]:
+    def called() -> None: ...
+
+    called.__doc__ = help
+    return called
+
+
+def _command(name: str, verb: Verb, words: Sequence[str]) -> Callable[..., Any]:
+    """A verb with the options of the benchmark that the words name."""
+    run = import_module(f"recombine.verbs.{name}").run
+    own, benchmark = options_of(run), _benchmark_in(words)
+    method: dict[str, Option] = {}
+    study: dict[str, Option] = {}
+    if hasattr(run, "options"):  # of its own, by the benchmark
+        method = run.options(benchmark)
+    elif verb.method and (benchmark or name != "list"):
+        kind = benchmark.study if benchmark else import_module("recombine.benchmarks.study").Study
+        method = options_of(getattr(kind, verb.method))
+        study = {name: option for name, option in options_of(kind).items() if name not in method}
+
+    def called(given: dict[str, Any]) -> None:
+        as_json, what = given.pop("json"), given.pop("what", None)
+        asked, made, rest = (
+            {name: option.value(given[name]) for name, option in options.items()} for options in (method, study, own)
+        )
+        with _bars() as bars:
+            if verb.method:
+                answer = run(what, _opener(what, benchmark, made, bars), asked, **rest)
+            else:
+                answer = run(what, asked, bars, **rest)
+        _say(answer, as_json)
+
+    options = iter([*own.values(), *method.values(), *study.values(), JSON])
+    return command(called, options, _argument(name), verb.help)
+
+
+def _argument(name: str) -> Parameter | None:
+    if name == "demo":
+        return None
+    default = None if name == "list" else Parameter.empty
+    said = typer.Argument(help=ABOUT.get(name, "A benchmark, such as curi."), metavar="WHAT")
+    kind = Annotated[str | None if name == "list" else str, said]
+    return Parameter("what", Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind)
+
+
+def _own_command(run: Callable[..., Any], help: str) -> Callable[..., Any]:
+    """A command that one benchmark brings."""
+    options = options_of(run, words=True)
+
+    def called(given: dict[str, Any]) -> None:
+        as_json = given.pop("json")
+        values = {name: options[name].value(value) if name in options else value for name, value in given.items()}
+        with _bars() as bars:
+            answer = run(**values, progress=bars)
+        _say(answer, as_json)
+
+    return command(called, iter([*options.values(), JSON]), None, help)
+
+
+def _benchmark_in(words: Sequence[str]) -> benchmarks.Benchmark | None:
+    """The benchmark that a command names: the first word that is one, or else the first that is no option."""
+    first = [word.partition("/")[0] for word in words]
+    found = next((word for word in first if word in benchmarks.names()), None)
+    return benchmarks.get(found) if found else None
+
+
+def _opener(
+    what: str | None, benchmark: benchmarks.Benchmark | None, made: Mapping[str, Any], bars: Any
+) -> Callable[..., Any]:
+    """Opens the study that was asked for."""
+
+    def opened(**instead: Any) -> Any:
+        known = benchmark or benchmarks.get(str(what).partition("/")[0])
+        given = {name: value for name, value in {**made, **instead}.items() if value not in (None, (), {})}
+        return known.study(**given, progress=bars)
+
+    return opened
+
+
+def _say(answer: Answer, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(answer.data, indent=1))
+    else:
+        for one in answer.shown:
+            out_console.print(Text(one) if isinstance(one, str) else one, soft_wrap=isinstance(one, str))
+    for note in answer.notes:
+        note_console.print(Text(note), soft_wrap=True)
+    if answer.code:
+        raise typer.Exit(answer.code)
+
+
+@contextmanager
+def _bars() -> Iterator[Any]:
+    from recombine.store.progress import Bars
+
+    with Bars(note_console) as bars:
+        yield bars
+
+
+INTERRUPTED = 130
+OUT_OF_MEMORY = re.compile("MemoryError|can't allocate memory|out of memory")
+ADVICE = {errno.ENOSPC: "free some room", errno.EACCES: "mend the permissions", errno.EPERM: "mend the permissions"}
+
+
+def main() -> None:
+    """Run the command line: 0 done, 1 a check failed, 2 bad input, 130 interrupted."""
+    before = signal.signal(signal.SIGTERM, _stop)
+    try:
+        code = _code()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    if code == INTERRUPTED:
+        note_console.print("Stopped; the same command goes on from here.")
+    sys.exit(code)
+
+
+def _stop(number: int, frame: object) -> None:
+    """Who is asked to end does so as after Ctrl-C: in good order, and the workers too."""
+    raise KeyboardInterrupt
+
+
+def _code() -> int:
+    """Run a command and tell how it ended."""
+    try:
+        return app_for(sys.argv[1:])(standalone_mode=False) or 0
+    except UserError as error:
+        return _fail(str(error))
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        advice = ADVICE.get(error.errno or 0, "choose another path")
+        return _fail(f"{error.strerror or error}{where}; {advice}, then run it again")
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except Exception as error:
+        said = _in_words(error)
+        if said is None:
+            raise
+        return _fail(said) if said else 0
+
+
+def _in_words(error: Exception) -> str | None:
+    """What a user can do about an error; nothing for a bug of ours."""
+    if isinstance(error, MemoryError | RuntimeError) and OUT_OF_MEMORY.search(f"{type(error).__name__} {error}"):
+        return "there is not enough memory for this; use fewer --workers, or a smaller --scale, --batch or --size"
+    # Typer's own complaints about the words of a command know how to say themselves.
+    say = getattr(error, "format_message", None)
+    return say() if say else None
+
+
+def _fail(message: str) -> int:
+    note_console.print(f"Error: {message}", style="red", markup=False, highlight=False, soft_wrap=True)
+    return 2

@@ -1,0 +1,35 @@
+"""`recombine make`."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from recombine.verbs import Answer, Open
+
+
+def run(
+    what: str,
+    open: Open,
+    asked: Mapping[str, Any],
+    *,
+    out: Annotated[Path | None, "A new folder for the files. Default: the store only."] = None,
+) -> Answer:
+    told: list[str] = []
+    with open() as study:
+        folder = study.make(out, **asked, tell=_teller(study, told))
+    text = f"{folder} was made before" if told and told[-1].endswith("already") else f"made {what} in {folder}"
+    return Answer((text,), {"folder": str(folder)})
+
+
+def _teller(study: Any, told: list[str]) -> Any:
+    """Says at once what will take long, and remembers it."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True)
+
+    def tell(sentence: str) -> None:
+        told.append(sentence)
+        console.print(Text(sentence), soft_wrap=True)
+
+    return tell

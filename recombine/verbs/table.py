@@ -1,0 +1,22 @@
+"""`recombine table`."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from recombine.verbs import Answer, learners
+
+
+def run(
+    what: str,
+    asked: Mapping[str, Any],
+    progress: Any,
+    *,
+    runs: Annotated[Path, "The folder of the runs."] = Path("runs"),
+    out: Annotated[Path | None, "Write a page with figures (.md or .html) instead."] = None,
+) -> Answer:
+    if out is not None:
+        file = learners.results_page(what, runs, out, progress=progress)
+        return Answer(data={"file": str(file)}, notes=(f"wrote {file}",))
+    tables = learners.table(what, runs, progress=progress)
+    return Answer(tuple(learners.brief(what, table) for table in tables), [table.json() for table in tables])
