@@ -6,8 +6,8 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from recombine.benchmarks.clevr import formats
-from recombine.benchmarks.clevr.families import FAMILIES
 from recombine.benchmarks.clevr.question_page import QuestionView, question_card, question_view
+from recombine.benchmarks.closure.families import FAMILIES
 from recombine.benchmarks.curi.facade import Curi
 from recombine.report.page import Section
 from recombine.store.engine import Progress, silent

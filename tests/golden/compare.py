@@ -16,12 +16,13 @@ import pyarrow as pa
 
 from recombine.api import Curi
 from recombine.benchmarks.clevr.english import forms
-from recombine.benchmarks.clevr.families import FAMILIES
+from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Families
 from recombine.benchmarks.clevr.formats import SceneFile, write_scenes
 from recombine.benchmarks.clevr.program import read_program
 from recombine.benchmarks.clevr.questions import Rules
 from recombine.benchmarks.clevr.study import ClevrScale, ClevrStudy
 from recombine.benchmarks.clevr.world import ClevrWorld
+from recombine.benchmarks.closure.families import CLOSURE_FAMILIES
 from recombine.benchmarks.closure.study import ClosureStudy
 from recombine.benchmarks.curi.spelling import postfix
 from recombine.benchmarks.curi.study import Scale
@@ -30,7 +31,7 @@ from recombine.world.scenes import Scenes
 
 HERE = Path(__file__).parent
 CURI_SCALE = Scale("golden", scenes=2_000, draws=50_000, train=20, validation=10, test=40)
-CLEVR_SCALE = ClevrScale("golden", 150, 150, 20, questions=6, closure=(36, 36, 36))
+CLEVR_SCALE = ClevrScale("golden", 150, 150, 20, questions=6)
 
 Values = dict[str, dict[str, object]]
 
@@ -94,8 +95,7 @@ def clevr() -> Values:
                 found[name]["file of scenes"] = _text([(Path(home) / "scenes.json").read_text()])
                 said = [text for program in _programs(questions) for text in forms(program)]
                 found[name]["all forms of its questions"] = _text(said)
-    families = [repr((f.index, f.name, f.test, f.shape, f.outer, f.apart)) for f in FAMILIES if f.test == "clevr"]
-    found["families"] = {"number": len(families), "all": _text(families)}
+    found["families"] = {"number": len(CLEVR_FAMILIES), "all": _families(CLEVR_FAMILIES)}
     return found
 
 
@@ -103,10 +103,9 @@ def closure() -> Values:
     """The questions of every test and of its baseline, with their recipes and scores."""
     found: Values = {}
     with tempfile.TemporaryDirectory() as home:
-        study = ClosureStudy(ClevrStudy(CLEVR_SCALE, 7, Store(Path(home))))
-        for test in dict.fromkeys(family.test for family in FAMILIES if family.test != "clevr"):
-            families = [repr((f.index, f.name, f.test, f.shape, f.outer, f.apart)) for f in FAMILIES if f.test == test]
-            values: dict[str, object] = {"families": _text(families)}
+        study = ClosureStudy(ClevrStudy(CLEVR_SCALE, 7, Store(Path(home))), (36, 36, 36))
+        for test, families in CLOSURE_FAMILIES.items():
+            values: dict[str, object] = {"families": _families(families)}
             for kind in ("closure", "baseline"):
                 questions, scores = study.questions(test, "val", kind), study.scores(test, "val", kind)
                 values[f"{kind} recipe"] = study.questions_recipe(test, "val", kind).digest
@@ -115,6 +114,10 @@ def closure() -> Values:
                 values[f"{kind} weak best"] = round(float(scores.weak_best.mean()), 9)
             found[test] = values
     return found
+
+
+def _families(families: Families) -> str:
+    return _text(repr((one.index, one.name, one.test, one.shape, one.outer, one.apart)) for one in families)
 
 
 def _programs(questions: pa.Table) -> list:

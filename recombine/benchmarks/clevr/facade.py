@@ -20,7 +20,7 @@ from recombine.benchmarks.clevr.program import read_program
 from recombine.benchmarks.clevr.question_page import QuestionView, question_card
 from recombine.benchmarks.clevr.questions import Rules
 from recombine.benchmarks.clevr.speed import speeds
-from recombine.benchmarks.clevr.study import CLEVR_SCALES, PARTS, SHARD, ClevrScale, ClevrStudy, Part, clevr_scale
+from recombine.benchmarks.clevr.study import PARTS, SHARD, ClevrScale, ClevrStudy, Part, clevr_scale
 from recombine.benchmarks.clevr.world import COGENT, ClevrWorld
 from recombine.benchmarks.study import First, Render, Seed, Size, Splits, Study, Workers, part_named
 from recombine.benchmarks.study import Part as PartName
@@ -244,8 +244,8 @@ def records_of(table: pa.Table, split: str, vocabulary: Vocabulary) -> list[Ques
     ]
 
 
-def check_files(scenes: Sequence[str | Path], questions: str | Path) -> tuple[Table, bool]:
-    """Recompute a question file from its scenes; whether everything agrees."""
+def check_files(scenes: Sequence[str | Path], questions: str | Path, read: checks.Reader = read) -> tuple[Table, bool]:
+    """Recompute a question file from its scenes; whether everything agrees. `read` is for questions without program."""
     found = checks.check(scenes, questions, read)
     missing = next((row.first_missing for row in found.families if row.first_missing), "")
     if missing:
