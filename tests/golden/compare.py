@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from recombine.api import Curi
 from recombine.benchmarks.clevr.english import forms
 from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Families
 from recombine.benchmarks.clevr.formats import SceneFile, write_scenes
@@ -57,6 +56,8 @@ def _columns(table: pa.Table) -> dict[str, str]:
 
 def curi() -> Values:
     """Scenes, concepts and episodes of both editions."""
+    from recombine.api import Curi
+
     found: Values = {}
     for edition in ("paper", "release"):
         with tempfile.TemporaryDirectory() as home, Curi(CURI_SCALE, edition, seed=7, store=Store(Path(home))) as made:
