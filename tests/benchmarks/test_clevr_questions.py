@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recombine.benchmarks.clevr import ClevrWorld, plainly
 from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Family, build
 from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY, SCENE
+from recombine.benchmarks.clevr.laws import plainly
 from recombine.benchmarks.clevr.meaning import Plainly, Undefined, trace
 from recombine.benchmarks.clevr.questions import (
     LARGEST_SHARE,
@@ -29,6 +29,7 @@ from recombine.benchmarks.clevr.questions import (
 )
 from recombine.benchmarks.clevr.shapes import Description, Filling, parts_of
 from recombine.benchmarks.clevr.study import questions_table
+from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.benchmarks.closure.families import CLOSURE_FAMILIES, FAMILIES
 from recombine.language.expr import Expr, subterms
 from recombine.semantics.fold import fold

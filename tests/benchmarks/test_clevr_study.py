@@ -12,12 +12,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from recombine.benchmarks.clevr import plainly, study
+from recombine.benchmarks.clevr import study
 from recombine.benchmarks.clevr.english import read
 from recombine.benchmarks.clevr.facade import Clevr, check_files
 from recombine.benchmarks.clevr.families import CLEVR_FAMILIES
 from recombine.benchmarks.clevr.formats import read_questions, read_scenes
 from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY
+from recombine.benchmarks.clevr.laws import plainly
 from recombine.benchmarks.clevr.program import read_program
 from recombine.benchmarks.clevr.questions import LARGEST_SHARE, SLACK
 from recombine.benchmarks.clevr.study import PARTS, ClevrScale, ClevrStudy, clevr_scale

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from recombine.benchmarks.clevr import plainly, study
+from recombine.benchmarks.clevr import study
+from recombine.benchmarks.clevr.laws import plainly
 from recombine.benchmarks.clevr.shapes import shape_of
 from recombine.benchmarks.closure import study as closure_study
 from recombine.benchmarks.closure.facade import KINDS, Closure
