@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 
 from recombine import api
-from recombine.benchmarks.clevr.families import CLOSURE_FAMILIES
 from recombine.benchmarks.clevr.formats import SceneFile, write_scenes
 from recombine.benchmarks.clevr.study import CLEVR_SCALES, PARTS, ClevrScale
 from recombine.benchmarks.clevr.world import ClevrWorld
+from recombine.benchmarks.closure.families import CLOSURE_FAMILIES
+from recombine.benchmarks.closure.study import CLOSURE_SCALES, ClosureScale
 from recombine.store.key import Key
 from tests.commands import Run, refused
 
@@ -28,7 +29,8 @@ TESTS = tuple(CLOSURE_FAMILIES)
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, invoke: Run) -> Run:
     """Run a command in this process; `tiny` is a scale."""
-    monkeypatch.setitem(CLEVR_SCALES, "tiny", ClevrScale("tiny", 60, 160, 20, 4, (36, 36, 36)))
+    monkeypatch.setitem(CLEVR_SCALES, "tiny", ClevrScale("tiny", 60, 160, 20, 4))
+    monkeypatch.setitem(CLOSURE_SCALES, "tiny", ClosureScale("tiny", 60, 160, 20, 4, (36, 36, 36)))
     monkeypatch.setattr(api, "LAWS", {})  # they take their time, in tests/test_benchmarks.py
     return invoke
 

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from recombine.benchmarks.clevr.study import CLEVR_SCALES, ClevrScale
+from recombine.benchmarks.closure.study import CLOSURE_SCALES, ClosureScale
 from recombine.benchmarks.curi.study import SCALES, Scale
 from recombine.render import rendering as render
 from recombine.render.forms import Images, Sounds
@@ -33,7 +34,8 @@ SMALL = ("--size", "48x32", "--first", "8")
 def run(monkeypatch: pytest.MonkeyPatch, invoke: Run) -> Run:
     """Run a command in this process; `tiny` is a scale, and three pictures a file."""
     monkeypatch.setitem(SCALES, "tiny", Scale("tiny", SCENES, 100_000, 40, 10, 60))
-    monkeypatch.setitem(CLEVR_SCALES, "tiny", ClevrScale("tiny", 60, 160, 20, 4, (36, 36, 36)))
+    monkeypatch.setitem(CLEVR_SCALES, "tiny", ClevrScale("tiny", 60, 160, 20, 4))
+    monkeypatch.setitem(CLOSURE_SCALES, "tiny", ClosureScale("tiny", 60, 160, 20, 4, (36, 36, 36)))
     monkeypatch.setattr(render, "PER_FILE", 3)
     return invoke
 

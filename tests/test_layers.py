@@ -103,3 +103,57 @@ def test_those_who_speak_to_people_may_know_the_version() -> None:
     for here in SAY_THE_VERSION:
         assert not pointing_right("from recombine import __version__", "recombine.report", here)
     assert pointing_right("from recombine import __version__", "recombine.solvers", "solvers")
+
+
+# ---- Between benchmarks ----
+
+
+def folders_named(source: str, package: str) -> set[str]:
+    """The folders of benchmarks that a module imports from."""
+    names = (module.split(".") for _, module in imported(source, package))
+    return {parts[2] for parts in names if parts[:2] == ["recombine", "benchmarks"] and len(parts) > 2}
+
+
+def builds_on() -> dict[str, set[str]]:
+    """For each folder of a benchmark, the others that it imports from."""
+    folders = sorted(path.parent for path in (ROOT / "benchmarks").glob("*/__init__.py"))
+    found: dict[str, set[str]] = {folder.name: set() for folder in folders}
+    for folder in folders:
+        for path in folder.rglob("*.py"):
+            package = ".".join(["recombine", *path.relative_to(ROOT).parts[:-1]])
+            found[folder.name] |= folders_named(path.read_text(), package)
+        found[folder.name] = found[folder.name] & {*found} - {folder.name}
+    return found
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """Benchmarks that import one another in a circle; empty where there is none."""
+    left = dict(graph)
+    while left:
+        free = [name for name, others in left.items() if not others & {*left}]
+        if not free:
+            return sorted(left)
+        for name in free:
+            del left[name]
+    return []
+
+
+def test_no_benchmark_imports_one_that_imports_it() -> None:
+    found = builds_on()
+    assert {"clevr", "closure", "curi"} <= {*found}
+    assert circle(found) == []
+    assert "clevr" in found["closure"] and not found["clevr"]
+
+
+def test_a_circle_of_benchmarks_is_found() -> None:
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) == ["a", "b", "c", "d"]
+    assert circle({"a": {"b"}, "b": set(), "c": {"a", "b"}}) == []
+    package = "recombine.benchmarks.clevr"
+    for source in (
+        "from recombine.benchmarks.closure.learners import ANSWERS",
+        "from recombine.benchmarks.closure import learners",
+        "import recombine.benchmarks.closure",
+        "from ..closure import learners",
+        "def later():\n    from recombine.benchmarks.closure.learners import score",
+    ):
+        assert folders_named(source, package) == {"closure"}, source

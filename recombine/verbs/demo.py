@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from recombine.benchmarks.clevr import formats
-from recombine.benchmarks.clevr.families import FAMILIES
 from recombine.benchmarks.clevr.question_page import QuestionView, question_card, question_view
+from recombine.benchmarks.closure.families import FAMILIES
 from recombine.benchmarks.curi.facade import Curi
 from recombine.report.document import Card, Chapter
 from recombine.store.engine import Progress, silent

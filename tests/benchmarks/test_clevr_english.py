@@ -7,19 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recombine.benchmarks.clevr import english_reading
-from recombine.benchmarks.clevr.english import ask, forms, read, readings, say
-from recombine.benchmarks.clevr.english_frames import readable, spoken
+from recombine.benchmarks.clevr.english import ask
 from recombine.benchmarks.clevr.english_words import DIRECTIONS, SYNONYMS
-from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, FAMILIES, Description, Family, Filling, build
+from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Family, build
 from recombine.benchmarks.clevr.language import ATTRIBUTES, CLEVR_VOCABULARY, signature
 from recombine.benchmarks.clevr.program import read_program
+from recombine.benchmarks.clevr.shapes import Description, Filling
+from recombine.benchmarks.closure.families import ENGLISH, FAMILIES
 from recombine.language.expr import Expr
 from recombine.store.errors import UserError
 
 DATA = Path(__file__).parents[2] / "../shared/data"
 REAL = ("clevr/questions_with_programs_47.json", "closure/closure_val_images0-7.json")
 needs_data = pytest.mark.skipif(not DATA.exists(), reason=f"the real samples are not at {DATA}")
+say, forms, read, readings = ENGLISH.say, ENGLISH.forms, ENGLISH.read, ENGLISH.readings
 each_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: f"{family.name}-{family.index}")
 
 
@@ -53,7 +54,7 @@ def test_what_is_said_is_read_back(family: Family) -> None:
 def test_every_form_is_read_back(family: Family) -> None:
     program = build(family, random_filling(family, np.random.default_rng(7)))
     found = list(forms(program))
-    assert len(found) >= len(spoken(family))
+    assert len(found) >= len(family.spoken)
     assert all(read(sentence) is program for sentence in found)
 
 
@@ -63,21 +64,21 @@ def test_clevr_has_425_surface_forms() -> None:
         text
         for family in CLEVR_FAMILIES
         if family.outer is not None and "shape" not in family.outer
-        for text in spoken(family)
+        for text in family.spoken
         if text.startswith(("how many", "what number"))
     ]
-    assert sum(len(spoken(family)) for family in CLEVR_FAMILIES) + len(written_out) == 425
-    assert all(len(spoken(family)) == 1 for family in FAMILIES[90:])
+    assert sum(len(family.spoken) for family in CLEVR_FAMILIES) + len(written_out) == 425
+    assert all(len(family.spoken) == 1 for family in FAMILIES[90:])
 
 
 def test_no_pattern_has_two_shapes() -> None:
-    for patterns in english_reading._patterns().values():
+    for patterns in ENGLISH.patterns.values():
         assert len({pattern.shape for pattern in patterns}) == 1
 
 
 def test_whatever_is_said_is_also_readable() -> None:
     for family in CLEVR_FAMILIES:
-        assert set(spoken(family)) <= set(readable(family))
+        assert set(family.spoken) <= set(family.readable)
 
 
 def test_all_synonyms_are_said() -> None:
@@ -175,11 +176,9 @@ def test_errors_point_at_the_word(text: str, message: str) -> None:
 
 def test_two_readings_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """No surface form of the families is ambiguous, so here one pattern gets a second meaning."""
-    key, (pattern,) = next(
-        item for item in english_reading._patterns().items() if item[0] == ("are", "there", "any", "<name>")
-    )
+    key, (pattern,) = next(item for item in ENGLISH.patterns.items() if item[0] == ("are", "there", "any", "<name>"))
     rival = pattern._replace(shape=CLEVR_FAMILIES[84].shape)
-    monkeypatch.setattr(english_reading, "_patterns", lambda: {key: (pattern, rival)})
+    monkeypatch.setitem(vars(ENGLISH), "patterns", {key: (pattern, rival)})
     assert len(readings("Are there any cubes?")) == 2
     with pytest.raises(UserError, match=r"can be read in 2 ways: exist\(.*\); count\("):
         read("Are there any cubes?")

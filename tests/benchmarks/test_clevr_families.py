@@ -8,23 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recombine.benchmarks.clevr.families import (
-    BASELINES,
-    CLEVR_FAMILIES,
-    CLOSURE_FAMILIES,
-    FAMILIES,
-    Description,
-    Family,
-    Filling,
-    build,
-    family_of,
-    filling_of,
-    parts_of,
-    recognise,
-    shape_of,
-)
+from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Family, build
 from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY, DIRECTIONS, signature
 from recombine.benchmarks.clevr.program import read_program
+from recombine.benchmarks.clevr.shapes import Description, Filling, filling_of, parts_of, shape_of
+from recombine.benchmarks.closure.families import BASELINES, CLOSURE_FAMILIES, FAMILIES
 from recombine.store.errors import UserError
 
 DATA = Path(__file__).parents[2] / "../shared/data"
@@ -90,7 +78,7 @@ def test_what_a_family_builds_is_recognised(family: Family) -> None:
     for _ in range(20):
         filling = random_filling(family, rng)
         program = build(family, filling)
-        assert family_of(program) is family
+        assert FAMILIES.family_of(program) is family
         assert filling_of(program) == filling
         assert shape_of(program) is family.shape
 
@@ -131,9 +119,9 @@ def test_baselines_are_clevr_families_with_the_same_answers() -> None:
 )
 def test_other_programs_have_no_family(text: str) -> None:
     program = signature().parse(text)
-    assert family_of(program) is None
+    assert FAMILIES.family_of(program) is None
     with pytest.raises(UserError, match="No question family"):
-        recognise(program)
+        FAMILIES.recognise(program)
 
 
 def test_an_open_slot_is_an_error_that_names_it() -> None:
@@ -151,8 +139,8 @@ def test_families_answer_with_the_functions_of_the_release() -> None:
 @needs_data
 def test_real_programs_have_their_published_family() -> None:
     for question in real("clevr/questions_with_programs_47.json"):
-        family = family_of(read_program(question["program"]))
+        family = FAMILIES.family_of(read_program(question["program"]))
         assert family is CLEVR_FAMILIES[question["question_family_index"]]
     for question in real("closure/closure_val_images0-7.json"):
-        family = family_of(read_program(question["program"]))
+        family = FAMILIES.family_of(read_program(question["program"]))
         assert family is CLOSURE_FAMILIES[question["family"]][question["question_family_index"]]

@@ -9,18 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recombine.benchmarks.clevr import ClevrWorld, plainly
-from recombine.benchmarks.clevr.families import (
-    CLEVR_FAMILIES,
-    CLOSURE_FAMILIES,
-    Description,
-    Family,
-    Filling,
-    build,
-    family_of,
-    parts_of,
-)
+from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Family, build
 from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY, SCENE
+from recombine.benchmarks.clevr.laws import plainly
 from recombine.benchmarks.clevr.meaning import Plainly, Undefined, trace
 from recombine.benchmarks.clevr.questions import (
     LARGEST_SHARE,
@@ -36,7 +27,10 @@ from recombine.benchmarks.clevr.questions import (
     search,
     share,
 )
+from recombine.benchmarks.clevr.shapes import Description, Filling, parts_of
 from recombine.benchmarks.clevr.study import questions_table
+from recombine.benchmarks.clevr.world import ClevrWorld
+from recombine.benchmarks.closure.families import CLOSURE_FAMILIES, FAMILIES
 from recombine.language.expr import Expr, subterms
 from recombine.semantics.fold import fold
 from recombine.store.errors import UserError
@@ -101,7 +95,7 @@ def value(term: Expr, scene: int) -> object:
 @every_group
 def test_a_program_belongs_to_its_family(group: str) -> None:
     for question in asked(group):
-        assert family_of(question.program) is question.family
+        assert FAMILIES.family_of(question.program) is question.family
 
 
 @every_group

@@ -12,16 +12,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from recombine.benchmarks.clevr import plainly, study
+from recombine.benchmarks.clevr import study
 from recombine.benchmarks.clevr.english import read
 from recombine.benchmarks.clevr.facade import Clevr, check_files
-from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, family_of
+from recombine.benchmarks.clevr.families import CLEVR_FAMILIES
 from recombine.benchmarks.clevr.formats import read_questions, read_scenes
 from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY
+from recombine.benchmarks.clevr.laws import plainly
 from recombine.benchmarks.clevr.program import read_program
 from recombine.benchmarks.clevr.questions import LARGEST_SHARE, SLACK
 from recombine.benchmarks.clevr.study import PARTS, ClevrScale, ClevrStudy, clevr_scale
 from recombine.benchmarks.clevr.world import ClevrWorld
+from recombine.benchmarks.closure.families import FAMILIES
 from recombine.benchmarks.closure.study import ClosureStudy
 from recombine.language.expr import Expr
 from recombine.store.errors import UserError
@@ -102,7 +104,7 @@ def test_a_question_is_read_back_as_its_program(train: pa.Table) -> None:
 def test_a_question_is_told_which_family_it_has(train: pa.Table) -> None:
     for program, row in zip(programs(train), train.to_pylist()):
         family = CLEVR_FAMILIES[row["question_family_index"]]
-        assert family_of(program) is family and row["family"] == family.name
+        assert FAMILIES.family_of(program) is family and row["family"] == family.name
 
 
 def test_a_trace_has_a_line_per_step_and_ends_with_the_answer(train: pa.Table) -> None:

@@ -10,25 +10,15 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from recombine.benchmarks.clevr.families import (
-    BASELINES,
-    CLEVR_FAMILIES,
-    CLOSURE_FAMILIES,
-    FAMILIES,
-    Description,
-    Family,
-    Filling,
-    build,
-    describe,
-    family_of,
-    parts_of,
-)
+from recombine.benchmarks.clevr import answers
+from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Family, build
 from recombine.benchmarks.clevr.formats import read_questions, read_scenes
 from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY, DIRECTIONS, signature
 from recombine.benchmarks.clevr.meaning import UNDEFINED, Plainly, Undefined, answer_text, execute
 from recombine.benchmarks.clevr.relations import all_beyond
+from recombine.benchmarks.clevr.shapes import Description, Filling, describe, parts_of
 from recombine.benchmarks.clevr.world import ClevrWorld
-from recombine.benchmarks.closure import learners
+from recombine.benchmarks.closure.families import BASELINES, CLOSURE_FAMILIES, FAMILIES
 from recombine.benchmarks.closure.learners import (
     ANSWERS,
     GUESSES,
@@ -146,7 +136,7 @@ def test_what_is_possible_in_clevr_is_taken_as_it_is() -> None:
 def test_a_closure_question_is_taken_for_its_baseline_in_each_direction(test: str) -> None:
     for program in ASKED[test].programs:
         found = closest(program)
-        assert {family_of(other) for other in found} <= set(BASELINES[test])
+        assert {FAMILIES.family_of(other) for other in found} <= set(BASELINES[test])
         said = Counter(way for other in found for way in relations(other))
         said.subtract(way for way in relations(program) for _ in found)
         assert set((+said).values()) == {1}
@@ -167,7 +157,7 @@ def test_a_closest_program_keeps_to_the_names_of_its_family() -> None:
     """So whether a family's conditions on names belong to what is known makes no difference."""
     for asked in ASKED.values():
         for other in (other for program in asked.programs for other in closest(program)):
-            family = family_of(other)
+            family = FAMILIES.family_of(other)
             assert family is not None
             named = {
                 (s, name) for s, part in parts_of(other).items() if s[0] == "D" for name in describe(part)[0].named
@@ -304,7 +294,7 @@ def test_a_program_that_is_undefined_has_no_strong_answer_either() -> None:
 def test_answers_do_not_depend_on_who_is_asked_together(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = ASKED["or_mat_spa"]
     whole = weak_answers(asked.programs, asked.scenes, asked.scene)
-    monkeypatch.setattr(learners, "CHUNK", 7)
+    monkeypatch.setattr(answers, "CHUNK", 7)
     assert np.array_equal(weak_answers(asked.programs, asked.scenes, asked.scene), whole)
     assert weak_answers([], SCENES, np.array([], int)).shape == (0, len(ANSWERS))
 

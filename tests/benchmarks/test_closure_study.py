@@ -6,18 +6,18 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from recombine.benchmarks.clevr import plainly, study
-from recombine.benchmarks.clevr.english import read
-from recombine.benchmarks.clevr.families import BASELINES, CLOSURE_FAMILIES, family_of, shape_of
-from recombine.benchmarks.clevr.study import CLEVR_SCALES, ClevrScale
+from recombine.benchmarks.clevr import study
+from recombine.benchmarks.clevr.laws import plainly
+from recombine.benchmarks.clevr.shapes import shape_of
 from recombine.benchmarks.closure import study as closure_study
 from recombine.benchmarks.closure.facade import KINDS, Closure
-from recombine.benchmarks.closure.study import PARTS, programs_of
+from recombine.benchmarks.closure.families import BASELINES, CLOSURE_FAMILIES, ENGLISH, FAMILIES
+from recombine.benchmarks.closure.study import CLOSURE_SCALES, PARTS, ClosureScale, programs_of
 from recombine.benchmarks.closure.tests import CLOSURE_SPLITS, possible_in_clevr
 from recombine.store.errors import UserError
 from recombine.store.store import Store
 
-SMALL = ClevrScale("small", 150, 300, 1, closure=(36, 36, 72))
+SMALL = ClosureScale("small", 150, 300, 1, closure=(36, 36, 72))
 """Enough scenes for the questions that one family of a baseline must give."""
 TESTS = tuple(CLOSURE_FAMILIES)
 TEMPLATES = {"closure": CLOSURE_FAMILIES, "baseline": BASELINES}
@@ -47,7 +47,7 @@ def test_every_template_gives_the_same_number_of_questions(closure: Closure, tes
 
 
 def test_the_paper_has_3600_questions_per_test_and_36_for_training() -> None:
-    counts = CLEVR_SCALES["paper"].closure
+    counts = CLOSURE_SCALES["paper"].closure
     assert counts == (36, 3_600, 3_600)
     assert all(count % len(families) == 0 for count in counts for families in CLOSURE_FAMILIES.values())
 
@@ -91,8 +91,8 @@ def test_a_question_has_the_program_that_it_is_read_as(closure: Closure, test: s
     table = closure.study.questions(test, "test")
     for row, program in zip(table.to_pylist(), programs_of(table)):
         family = CLOSURE_FAMILIES[test][row["question_family_index"]]
-        assert family_of(program) is family and row["family"] == family.name
-        assert read(row["question"]) is program
+        assert FAMILIES.family_of(program) is family and row["family"] == family.name
+        assert ENGLISH.read(row["question"]) is program
 
 
 # ---- What CLEVR holds out ----

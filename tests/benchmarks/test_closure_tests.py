@@ -7,18 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recombine.benchmarks.clevr.families import (
-    BASELINES,
-    CLEVR_FAMILIES,
-    CLOSURE_FAMILIES,
-    Description,
-    Family,
-    Filling,
-    build,
-    shape_of,
-)
+from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Family, build
 from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY, DIRECTIONS, signature
 from recombine.benchmarks.clevr.program import read_program
+from recombine.benchmarks.clevr.shapes import Description, Filling, shape_of
+from recombine.benchmarks.closure.families import BASELINES, CLOSURE_FAMILIES
 from recombine.benchmarks.closure.tests import CLEVR_SHAPES, CLOSURE_SPLITS, kind, possible_in_clevr
 from recombine.language.expr import Expr
 from recombine.language.query import any_of

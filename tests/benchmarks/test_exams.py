@@ -31,7 +31,7 @@ from recombine.store.store import Store
 from recombine.tasks.exam import Exam
 from recombine.tasks.examples import Examples
 
-FEW = ClevrScale("few", 40, 40, 20, 5, (36, 36, 36))
+FEW = ClevrScale("few", 40, 40, 20, 5)
 EPISODES = 12
 
 
@@ -44,7 +44,7 @@ def tiny_scale() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def closures(own_home: Path) -> ClosureStudy:
-    return ClosureStudy(ClevrStudy(FEW, 0, Store(own_home)))
+    return ClosureStudy(ClevrStudy(FEW, 0, Store(own_home)), (36, 36, 36))
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def test_curis_oracles_score_as_in_the_gap(study: Study, split: str, negatives: 
 def test_closures_learners_score_as_in_the_gap(closures: ClosureStudy, kind: Any) -> None:
     exam = next(exam for exam in closure.exams(closures, ["or_mat"]) if exam.name == f"or_mat/{kind}")
     gap, scores = closures.gaps("or_mat", "test", kind), closures.scores("or_mat", "test", kind)
-    found = {name: sit(learner, exam).scores for name, learner in clevr.learners().items()}
+    found = {name: sit(learner, exam).scores for name, learner in closure.learners().items()}
     for name in found:
         assert 100 * found[name]["probability"].value == pytest.approx(getattr(gap, name).value)
     assert found["weak"]["accuracy"].value == pytest.approx(scores.weak_best.mean())
@@ -200,7 +200,7 @@ def cases(study: Study, closures: ClosureStudy, worlds: ConceptWorldStudy) -> di
     for exam in curi.exams(study, ["boolean"], "hard", 3):
         exams["curi"] = exam, curi.learners(study, exam)
     exams["clevr"] = clevr.exams(closures.clevr)[0], clevr.learners()
-    exams["closure"] = closure.exams(closures, ["or_mat"])[0], clevr.learners()
+    exams["closure"] = closure.exams(closures, ["or_mat"])[0], closure.learners()
     exam = concept_world.exams(worlds, ["sequences"])[0]
     exams["concept-world"] = exam, {**concept_world.learners(worlds, exam), **_networks(exam)}
     return {

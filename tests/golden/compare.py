@@ -1,23 +1,38 @@
 """Golden values: what a fixed key makes must not drift.
 
-Prints what would change; writes only when asked. `tests/test_golden.py` runs the same comparison.
+Prints what would change; writes only when asked. `tests/test_golden.py` runs the same comparison. Every benchmark has
+a file of its own, with groups of named values.
 """
 
 import hashlib
 import json
 import sys
 import tempfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
-from recombine.api import Curi
+from recombine.benchmarks.clevr.english import forms
+from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Families
+from recombine.benchmarks.clevr.formats import SceneFile, write_scenes
+from recombine.benchmarks.clevr.program import read_program
+from recombine.benchmarks.clevr.questions import Rules
+from recombine.benchmarks.clevr.study import ClevrScale, ClevrStudy
+from recombine.benchmarks.clevr.world import ClevrWorld
+from recombine.benchmarks.closure.families import CLOSURE_FAMILIES
+from recombine.benchmarks.closure.study import ClosureStudy
 from recombine.benchmarks.curi.spelling import postfix
 from recombine.benchmarks.curi.study import Scale
-from recombine.store.store import Store
+from recombine.store.store import Store, read_table
+from recombine.world.scenes import Scenes
 
-FILE = Path(__file__).with_name("curi.json")
-SCALE = Scale("golden", scenes=2_000, draws=50_000, train=20, validation=10, test=40)
+HERE = Path(__file__).parent
+CURI_SCALE = Scale("golden", scenes=2_000, draws=50_000, train=20, validation=10, test=40)
+CLEVR_SCALE = ClevrScale("golden", 150, 150, 20, questions=6)
+
+Values = dict[str, dict[str, object]]
 
 
 def _name(*arrays: np.ndarray) -> str:
@@ -27,52 +42,120 @@ def _name(*arrays: np.ndarray) -> str:
     return digest.hexdigest()
 
 
-def values() -> dict[str, object]:
-    """The values as they are now, for both editions."""
-    found: dict[str, object] = {}
+def _text(lines: Iterable[str]) -> str:
+    return hashlib.blake2b("\n".join(lines).encode(), digest_size=8).hexdigest()
+
+
+def _scenes(scenes: Scenes) -> str:
+    return _name(scenes.count, scenes.position, *scenes.codes.values(), *scenes.extra.values())
+
+
+def _columns(table: pa.Table) -> dict[str, str]:
+    return {name: _text(map(json.dumps, table[name].to_pylist())) for name in table.column_names}
+
+
+def curi() -> Values:
+    """Scenes, concepts and episodes of both editions."""
+    from recombine.api import Curi
+
+    found: Values = {}
     for edition in ("paper", "release"):
-        with tempfile.TemporaryDirectory() as home, Curi(SCALE, edition, seed=7, store=Store(Path(home))) as curi:
-            study = curi.study
-            scenes, space = study.scenes, study.space
-            made = {
-                "scenes": _name(scenes.count, scenes.position, *scenes.codes.values(), *scenes.extra.values()),
-                "concepts": len(space),
-                "concept texts": hashlib.blake2b(
-                    "\n".join(map(postfix, space.concepts)).encode(), digest_size=8
-                ).hexdigest(),
+        with tempfile.TemporaryDirectory() as home, Curi(CURI_SCALE, edition, seed=7, store=Store(Path(home))) as made:
+            study = made.study
+            values: dict[str, object] = {
+                "scenes": _scenes(study.scenes),
+                "concepts": len(study.space),
+                "concept texts": _text(map(postfix, study.space.concepts)),
                 "senses": study.table.senses,
             }
             for kind in ("hard", "easy"):
-                episodes = study.episodes("boolean", "test", kind)
-                made[f"boolean {kind} episodes"] = _name(*episodes)
+                values[f"boolean {kind} episodes"] = _name(*study.episodes("boolean", "test", kind))
                 gap = study.gaps("boolean", kind)["mAP"]
-                made[f"boolean {kind} mAP"] = [round(gap.strong.value, 9), round(gap.weak.value, 9)]
-            found[edition] = made
+                values[f"boolean {kind} mAP"] = [round(gap.strong.value, 9), round(gap.weak.value, 9)]
+            found[edition] = values
     return found
 
 
-def differences(now: dict[str, object], then: dict[str, object]) -> list[str]:
+def clevr() -> Values:
+    """Scenes, questions, recipes and a file of both editions and of CoGenT; the families and all they can say."""
+    found: Values = {}
+    worlds = {
+        "paper": (ClevrWorld(), Rules()),
+        "release": (ClevrWorld(), Rules(strict=False)),
+        "cogent A": (ClevrWorld(cogent="A", held_out=({"color": "gray", "material": "metal"},)), Rules()),
+    }
+    with tempfile.TemporaryDirectory() as home:
+        for name, (world, rules) in worlds.items():
+            study = ClevrStudy(CLEVR_SCALE, 7, Store(Path(home)), world=world, rules=rules)
+            scenes, questions = study.scene("val", 0)[0], read_table(study.questions_folder("val"))
+            recipes = (study.scenes_recipe("val"), study.questions_recipe("val"))
+            found[name] = {"scenes": _scenes(scenes), "recipes": [recipe.digest for recipe in recipes]}
+            found[name] |= _columns(questions)
+            if name == "paper":
+                write_scenes(Path(home) / "scenes.json", SceneFile.of(scenes[:20], "val"))
+                found[name]["file of scenes"] = _text([(Path(home) / "scenes.json").read_text()])
+                said = [text for program in _programs(questions) for text in forms(program)]
+                found[name]["all forms of its questions"] = _text(said)
+    found["families"] = {"number": len(CLEVR_FAMILIES), "all": _families(CLEVR_FAMILIES)}
+    return found
+
+
+def closure() -> Values:
+    """The questions of every test and of its baseline, with their recipes and scores."""
+    found: Values = {}
+    with tempfile.TemporaryDirectory() as home:
+        study = ClosureStudy(ClevrStudy(CLEVR_SCALE, 7, Store(Path(home))), (36, 36, 36))
+        for test, families in CLOSURE_FAMILIES.items():
+            values: dict[str, object] = {"families": _families(families)}
+            for kind in ("closure", "baseline"):
+                questions, scores = study.questions(test, "val", kind), study.scores(test, "val", kind)
+                values[f"{kind} recipe"] = study.questions_recipe(test, "val", kind).digest
+                values |= {f"{kind} {column}": name for column, name in _columns(questions).items()}
+                values[f"{kind} weak"] = round(float(scores.weak.mean()), 9)
+                values[f"{kind} weak best"] = round(float(scores.weak_best.mean()), 9)
+            found[test] = values
+    return found
+
+
+def _families(families: Families) -> str:
+    return _text(repr((one.index, one.name, one.test, one.shape, one.outer, one.apart)) for one in families)
+
+
+def _programs(questions: pa.Table) -> list:
+    return [read_program(json.loads(text)) for text in questions["program"].to_pylist()]
+
+
+GOLDEN: dict[str, Callable[[], Values]] = {"clevr": clevr, "closure": closure, "curi": curi}
+"""By the name of their file."""
+
+
+def differences(now: Values, then: Values) -> list[str]:
     """One line per value that changed."""
     lines = []
-    for edition in sorted({*now, *then}):
-        a, b = now.get(edition, {}), then.get(edition, {})
-        assert isinstance(a, dict) and isinstance(b, dict)
+    for group in sorted({*now, *then}):
+        a, b = now.get(group, {}), then.get(group, {})
         lines += [
-            f"{edition}: {key}: {b.get(key)} -> {a.get(key)}" for key in sorted({*a, *b}) if a.get(key) != b.get(key)
+            f"{group}: {key}: {b.get(key)} -> {a.get(key)}" for key in sorted({*a, *b}) if a.get(key) != b.get(key)
         ]
     return lines
 
 
-def stored() -> dict[str, object]:
-    return json.loads(FILE.read_text()) if FILE.exists() else {}
+def stored(name: str) -> Values:
+    file = HERE / f"{name}.json"
+    return json.loads(file.read_text()) if file.exists() else {}
+
+
+def main(write: bool) -> None:
+    for name, make in GOLDEN.items():
+        current = make()
+        changed = differences(current, stored(name))
+        print("\n".join(f"{name}: {line}" for line in changed) or f"{name}: nothing would change")
+        if changed and write:
+            (HERE / f"{name}.json").write_text(json.dumps(current, indent=1) + "\n")
+            print(f"wrote {name}.json")
+        elif changed:
+            print("write it with: make golden WRITE=1")
 
 
 if __name__ == "__main__":
-    current = values()
-    changed = differences(current, stored())
-    print("\n".join(changed) or "nothing would change")
-    if "--write" in sys.argv and changed:
-        FILE.write_text(json.dumps(current, indent=1) + "\n")
-        print(f"wrote {FILE.name}")
-    elif changed:
-        print("write it with: make golden WRITE=1")
+    main("--write" in sys.argv)

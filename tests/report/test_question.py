@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Description, Family, Filling, build
+from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Family, build
 from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY, signature
 from recombine.benchmarks.clevr.meaning import UNDEFINED, answer_text, execute
 from recombine.benchmarks.clevr.program import in_order
@@ -26,6 +26,7 @@ from recombine.benchmarks.clevr.question_page import (
     question_view,
 )
 from recombine.benchmarks.clevr.relations import all_beyond
+from recombine.benchmarks.clevr.shapes import Description, Filling
 from recombine.benchmarks.clevr.trace import NO_VALUE, trace_text
 from recombine.language.expr import Expr
 from recombine.render.schematic import FAINT, cards, draw, phrase, top_down

@@ -10,6 +10,7 @@ import pytest
 from recombine import api
 from recombine.benchmarks.clevr import study as of_clevr
 from recombine.benchmarks.clevr.study import ClevrScale
+from recombine.benchmarks.closure.study import CLOSURE_SCALES, ClosureScale
 from recombine.benchmarks.concept_world import study as of_worlds
 from recombine.benchmarks.curi import study as of_curi
 from recombine.benchmarks.scoring import SUBJECTS, brief, score
@@ -48,7 +49,8 @@ def small_scales() -> Iterator[None]:
     """Every benchmark has a scale that tests can afford."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(of_curi.SCALES, "tiny", TINY)
-        patch.setitem(of_clevr.CLEVR_SCALES, "tiny", ClevrScale("tiny", 40, 40, 20, 5, (36, 36, 36)))
+        patch.setitem(of_clevr.CLEVR_SCALES, "tiny", ClevrScale("tiny", 40, 40, 20, 5))
+        patch.setitem(CLOSURE_SCALES, "tiny", ClosureScale("tiny", 40, 40, 20, 5, (36, 36, 36)))
         patch.setitem(of_worlds.SHARES, "tiny", 0.02)
         yield
 

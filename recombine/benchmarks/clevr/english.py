@@ -1,4 +1,4 @@
-"""CLEVR's and CLOSURE's questions in English: said from a program, and read back into it.
+"""Questions in English: said from a program, and read back into it.
 
 >>> question = "There is a big red block; how many tiny things are left of it?"
 >>> program = read(question)
@@ -17,22 +17,31 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recombine.benchmarks.clevr.english_frames import SLOT, spoken, with_and_without
-from recombine.benchmarks.clevr.english_reading import read, readings
+from recombine.benchmarks.clevr.english_frames import SLOT, with_and_without
+from recombine.benchmarks.clevr.english_reading import Reader
 from recombine.benchmarks.clevr.english_words import DIRECTIONS, names
-from recombine.benchmarks.clevr.families import Description, Family, Filling, recognise
+from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Family
+from recombine.benchmarks.clevr.shapes import Description, Filling
 from recombine.language.expr import Expr
 
-__all__ = ["ask", "forms", "read", "readings", "say"]
 
+class English(Reader):
+    """The English of some families."""
 
-def say(program: Expr, rng: np.random.Generator) -> str:
-    """One of the sentences that ask this question; all choices of words are fair."""
-    return ask(*recognise(program), rng)
+    def say(self, program: Expr, rng: np.random.Generator) -> str:
+        """One of the sentences that ask this question; all choices of words are fair."""
+        return ask(*self.families.recognise(program), rng)
+
+    def forms(self, program: Expr) -> Iterator[str]:
+        """All sentences that ask this question, each value in its plainest word."""
+        family, filling = self.families.recognise(program)
+        for frame in _forms(family, _needs_no_other(family, filling)):
+            for form in frame:
+                yield _sentence(form.text % tuple(_wordings(filling[slot], plural)[0] for slot, plural in form.slots))
 
 
 def ask(family: Family, filling: Filling, rng: np.random.Generator) -> str:
-    """`say` for the program of a family whose slots are known."""
+    """One of the sentences that ask for a family's program with these slots; all choices of words are fair."""
     luck = int(rng.integers(_LUCK))
     frames = _forms(family, _needs_no_other(family, filling))
     luck, frame = divmod(luck, len(frames))
@@ -44,14 +53,6 @@ def ask(family: Family, filling: Filling, rng: np.random.Generator) -> str:
         luck, choice = divmod(luck, len(choices))
         words.append(choices[choice])
     return _sentence(form.text % tuple(words))
-
-
-def forms(program: Expr) -> Iterator[str]:
-    """All sentences that ask this question, each value in its plainest word."""
-    family, filling = recognise(program)
-    for frame in _forms(family, _needs_no_other(family, filling)):
-        for form in frame:
-            yield _sentence(form.text % tuple(_wordings(filling[slot], plural)[0] for slot, plural in form.slots))
 
 
 _LUCK = 1 << 62
@@ -69,7 +70,7 @@ _OTHER = re.compile(r"\b(an)?other\b ?")
 @cache
 def _forms(family: Family, without_other: bool) -> tuple[tuple[_Form, ...], ...]:
     """Frame by frame, the forms that arise by keeping or leaving its optional words."""
-    texts = spoken(family)
+    texts = family.spoken
     if without_other:
         texts = tuple(_OTHER.sub(lambda match: "a " if match[1] else "", text) for text in texts)
     return tuple(tuple(_form(variant) for variant in with_and_without(text)) for text in texts)
@@ -98,3 +99,7 @@ def _needs_no_other(family: Family, filling: Filling) -> bool:
     pairs = list(zip(filling["D1"], filling["D2"]))
     shape, other_shape = pairs[-1]
     return shape != other_shape or any(one and two and one != two for one, two in pairs)
+
+
+CLEVR_ENGLISH = English(CLEVR_FAMILIES)
+say, forms, read, readings = CLEVR_ENGLISH.say, CLEVR_ENGLISH.forms, CLEVR_ENGLISH.read, CLEVR_ENGLISH.readings

@@ -6,17 +6,43 @@ the phrases of a `Noun`, so a longer chain of relations needs no frame of its ow
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
-from recombine.benchmarks.clevr.families import CLOSURE_FAMILIES, Family
 from recombine.language.expr import Expr
 
 SLOT = re.compile(r"\b([DR]\d)(s?)\b")
 """A slot in a form: its name, and whether a plural stands there."""
 
 _MANY = "(how many|what number of)"
+
+
+class Frames(NamedTuple):
+    """The frames of one family."""
+
+    said: tuple[str, ...] = ()
+    """Each as often as it weighs."""
+    understood: tuple[str, ...] = ()
+    """Further ones in which the family is understood: those that CLEVR has for its neighbours only."""
+    unsaid: tuple[str, ...] = ()
+    """Optional words that are understood, and never said."""
+
+    def spoken(self, shape: Expr) -> tuple[str, ...]:
+        """The surface forms in which a shape is said, each as often as it weighs."""
+        texts = _forms(self.said, shape)
+        for words in self.unsaid:
+            texts = [text.replace(words, "") for text in texts]
+        return tuple(texts)
+
+    def readable(self, shape: Expr) -> tuple[str, ...]:
+        """The surface forms in which a shape is understood."""
+        return tuple(_forms(self.said + self.understood, shape))
+
+
+def _forms(frames: tuple[str, ...], shape: Expr) -> list[str]:
+    return [text for frame in frames for text in alternatives(_filled(frame, shape))]
 
 
 @dataclass(frozen=True)
@@ -121,7 +147,7 @@ _LINKS = {
 
 # Questions for an attribute: the frames, and which of them each family says.
 
-_QUERY = {
+QUERY = {
     "what": "what {asked} is {x.the}",
     "of": "what is the {asked} of {x.the}",
     "is": "{x.the} is what {asked}",
@@ -167,13 +193,12 @@ _QUERY_USES = {
         "material": "what of it its it-made",
         "shape": "what of is it its",
     },
-    "and_mat_spa": {"size": "of", "color": "of", "material": "of", "shape": "of"},
 }
 _QUERY_USES["three_hop"] = _QUERY_USES["two_hop"]
 
 # Questions whether two objects agree in an attribute.
 
-_COMPARE = {
+COMPARE = {
     "do": "do {x.the} and {y.the} have the same {asked}",
     "of": "is the {asked} of {x.the} the same as {y.the}",
     "does": "does {x.the} have the same {asked} as {y.the}",
@@ -189,7 +214,6 @@ _MADE = "do of does are-made is-made"
 _COMPARE_USES = {
     "zero_hop": {"size": "do do of does is", "color": "do of does is", "material": _MADE, "shape": "do of does is"},
     "one_hop": {"size": _ONE_HOP, "color": _ONE_HOP, "material": _MADE, "shape": _ONE_HOP},
-    "closure": {"size": "does-it", "color": "does-it", "shape": "does-it"},
 }
 
 # Questions that count, questions whether something exists, questions that compare two numbers.
@@ -199,7 +223,7 @@ _HOP_COUNT = (
     f"{_MANY} {{x.names}} are {{x.link}}",
     f"there is {{x.anchor.a}} ; {_MANY} {{x.names}} are {{x.relation}} it",
 )
-_EITHER = "{x.names} are [either] {x.first.things} or {x.second.things}"
+EITHER = "{x.names} are [either] {x.first.things} or {x.second.things}"
 _COUNT = {
     "zero_hop": (f"{_MANY} {{x.names}} are there",),
     "one_hop": _HOP_COUNT,
@@ -211,12 +235,10 @@ _COUNT = {
         f"{_MANY} other {{x.names}} are there of {_AS_ANCHOR}",
     ),
     "same_relate": (f"{_MANY} other {{x.names}} (have {_AS_ANCHOR}|are {{x.link}})",),
-    "single_or": (f"{_MANY} {_EITHER}",),
-    "or_mat": ("how many " + _EITHER.replace("{x.names}", "things"),),
-    "or_mat_spa": ("how many " + _EITHER.replace("{x.names}", "things"),),
+    "single_or": (f"{_MANY} {EITHER}",),
 }
 
-_DEEP_EXIST = (
+DEEP_EXIST = (
     "are there any {x.things}",
     "is there {x.a}",
     "there is {x.anchor.a} ; (are there any {x.names} [that are]|is there a {x.name} [that is]) {x.relation} it",
@@ -224,8 +246,8 @@ _DEEP_EXIST = (
 _EXIST = {
     "zero_hop": ("are there any {x.names}", "are any {x.names} visible", "is there a {x.name}"),
     "one_hop": ("are there any {x.names} {x.link}", "there is {x.anchor.a} ; are there any {x.names} {x.relation} it"),
-    "two_hop": _DEEP_EXIST,
-    "three_hop": _DEEP_EXIST,
+    "two_hop": DEEP_EXIST,
+    "three_hop": DEEP_EXIST,
     "same_thing": (
         f"are there any other things that (have {_AS_ANCHOR}|are {{x.link}})",
         f"is there (anything else|any other thing) that (has {_AS_ANCHOR}|is {{x.link}})",
@@ -234,17 +256,10 @@ _EXIST = {
         f"are there any other {{x.names}} (that have|{{of}}) {_AS_ANCHOR}",
         f"is there another {{x.name}} (that has|{{of}}) {_AS_ANCHOR}",
     ),
-    "embed_spa_mat": ("is there a {x.name} that is {x.link}",),
-    "embed_mat_spa": (
-        "is there a {x.name} {x.relation} the {x.anchor.name} "
-        "that is the same {x.anchor.matched} as {x.anchor.anchor.name}",
-    ),
 }
 _EXIST_NEIGHBOURS = {
-    "one_hop": _DEEP_EXIST,
-    "embed_mat_spa": _DEEP_EXIST,
-    "embed_spa_mat": _DEEP_EXIST[:2],
-    "same_relate": _DEEP_EXIST[:2],
+    "one_hop": DEEP_EXIST,
+    "same_relate": DEEP_EXIST[:2],
 }
 _OF_THAT_COLOR = f"(are there any other things|is there anything else|is there any other thing) of {_AS_ANCHOR}"
 
@@ -263,26 +278,6 @@ _NUMBERS = {
     ),
 }
 
-_NEVER = {
-    test: ("[made of] ", "[that is] ") if test.startswith("embed") else ("[made of] ",) for test in CLOSURE_FAMILIES
-}
-"""Optional words of CLEVR that a CLOSURE test never says."""
-
-
-def spoken(family: Family) -> tuple[str, ...]:
-    """The surface forms in which a family is said, each as often as it weighs."""
-    frames = _spoken_frames(family)
-    texts = [text for frame in frames for text in alternatives(_filled(frame, family))]
-    for words in _NEVER.get(family.test, ()):
-        texts = [text.replace(words, "") for text in texts]
-    return tuple(texts)
-
-
-def readable(family: Family) -> tuple[str, ...]:
-    """The surface forms in which a family is understood: also those that CLEVR has for its neighbours only."""
-    frames = (*_spoken_frames(family), *_neighbours(family))
-    return tuple(text for frame in frames for text in alternatives(_filled(frame, family)))
-
 
 def alternatives(text: str) -> Iterator[str]:
     """The texts that `(this|that)` stands for."""
@@ -298,8 +293,8 @@ def with_and_without(text: str) -> Iterator[str]:
         yield "".join(words)
 
 
-def _filled(frame: str, family: Family) -> str:
-    head, args = family.shape.head, family.shape.args
+def _filled(frame: str, shape: Expr) -> str:
+    head, args = shape.head, shape.args
     nouns = [Noun(_described(arg)) for arg in args]
     asked = head.index[0] if head.index else ""
     base = nouns[0].term.args[0].head
@@ -312,52 +307,30 @@ def _described(term: Expr) -> Expr:
     return term if term.head.family[0] == "D" else _described(term.args[0])
 
 
-def _spoken_frames(family: Family) -> tuple[str, ...]:
-    return _FRAMES[family.shape.head.family](family)
+# Which frames CLEVR's families have.
 
 
-def _neighbours(family: Family) -> tuple[str, ...]:
-    head = family.shape.head
+def clevr_frames(name: str, shape: Expr, outer: tuple[str, ...] | None) -> Frames:
+    """The frames of a family of this name and shape, whose outermost description names `outer`."""
+    head = shape.head
+    # Where nothing is said of the objects that match, the frames speak of things.
+    group = "same_thing" if name == "same_relate" and outer == () else name
+    if head.family == "query":
+        return Frames(_used(QUERY, _QUERY_USES[name][head.index[0]]), suiting(QUERY, head.index[0]))
+    if head.family == "equal":
+        hop = "one_hop" if "relate" in repr(shape) else "zero_hop"
+        return Frames(_used(COMPARE, _COMPARE_USES[hop][head.index[0]]), suiting(COMPARE, head.index[0]))
     if head.family == "exist":
-        return _EXIST_NEIGHBOURS.get(family.name, ())
-    table = {"query": _QUERY, "equal": _COMPARE}.get(head.family, {})
-    return tuple(frame for name, frame in table.items() if _suits(name, head.index[0]))
+        of_color = group == "same_thing" and Noun(shape.args[0]).matched == "color"
+        return Frames(_EXIST[group] + (_OF_THAT_COLOR,) * of_color, _EXIST_NEIGHBOURS.get(name, ()))
+    return Frames(_COUNT[group] if head.family == "count" else _NUMBERS[head.family])
 
 
-def _suits(frame: str, attribute: str) -> bool:
-    """Frames whose names end in 'big' or 'made' speak of one attribute only."""
-    return {"big": "size", "made": "material"}.get(frame.split("-")[-1], attribute) == attribute
+def suiting(frames: Mapping[str, str], attribute: str) -> tuple[str, ...]:
+    """The frames for an attribute: those whose names end in 'big' or 'made' speak of one attribute only."""
+    only = {"big": "size", "made": "material"}
+    return tuple(frame for name, frame in frames.items() if only.get(name.split("-")[-1], attribute) == attribute)
 
 
-def _group(family: Family) -> str:
-    """Where nothing is said of the objects that match, the frames speak of things."""
-    return "same_thing" if family.name == "same_relate" and family.outer == () else family.name
-
-
-def _query_frames(family: Family) -> tuple[str, ...]:
-    uses = _QUERY_USES[family.name][family.shape.head.index[0]]
-    return tuple(_QUERY[name] for name in uses.split())
-
-
-def _compare_frames(family: Family) -> tuple[str, ...]:
-    alone = family.slots == ("D1", "D2")
-    group = "closure" if family.test != "clevr" else "zero_hop" if alone else "one_hop"
-    uses = _COMPARE_USES[group][family.shape.head.index[0]]
-    return tuple(_COMPARE[name] for name in uses.split())
-
-
-def _exist_frames(family: Family) -> tuple[str, ...]:
-    group = _group(family)
-    of_color = group == "same_thing" and Noun(family.shape.args[0]).matched == "color"
-    return _EXIST[group] + (_OF_THAT_COLOR,) * of_color
-
-
-_FRAMES = {
-    "query": _query_frames,
-    "equal": _compare_frames,
-    "exist": _exist_frames,
-    "count": lambda family: _COUNT[_group(family)],
-    "equal_integer": lambda family: _NUMBERS[family.final],
-    "less_than": lambda family: _NUMBERS[family.final],
-    "greater_than": lambda family: _NUMBERS[family.final],
-}
+def _used(frames: Mapping[str, str], names: str) -> tuple[str, ...]:
+    return tuple(frames[name] for name in names.split())

@@ -7,12 +7,13 @@ all question families, which come from the same frames that say them.
 
 import re
 from difflib import get_close_matches
-from functools import cache
+from functools import cached_property
 from typing import NamedTuple
 
-from recombine.benchmarks.clevr.english_frames import SLOT, readable, with_and_without
+from recombine.benchmarks.clevr.english_frames import SLOT, with_and_without
 from recombine.benchmarks.clevr.english_words import ADJECTIVES, DIRECTIONS, NOUNS, meant
-from recombine.benchmarks.clevr.families import FAMILIES, Description, Family, Filling, fill
+from recombine.benchmarks.clevr.families import Families, Family
+from recombine.benchmarks.clevr.shapes import Description, Filling, fill
 from recombine.language.expr import Expr, pointed
 from recombine.store.errors import UserError
 
@@ -20,29 +21,65 @@ LONGEST = 2_000
 """Letters of a question that is read."""
 
 
-def read(text: str) -> Expr:
-    """The program that a question asks for; an error says where reading stopped."""
-    found = readings(text)
-    if len(found) > 1:
-        raise UserError(f"'{text}' can be read in {len(found)} ways: {'; '.join(map(repr, found))}.")
-    return found[0]
+class Reader:
+    """Reads the questions of some families."""
 
+    def __init__(self, families: Families) -> None:
+        self.families = families
 
-def readings(text: str) -> tuple[Expr, ...]:
-    """All programs that a question may ask for; at least one."""
-    if len(text) > LONGEST:
-        raise UserError(
-            f"{pointed(text, 0)}: a question of {len(text):,} letters is longer than the {LONGEST:,} allowed"
-        )
-    text = " ".join(text.split()).rstrip("?.! ")
-    tokens = _tokens(text)
-    patterns = _patterns().get(tuple(token.key for token in tokens), ())
-    values = [token.value for token in tokens if token.value is not None]
-    found = (pattern.program(values) for pattern in patterns)
-    programs = tuple(dict.fromkeys(program for program in found if program is not None))
-    if not programs:
-        raise UserError(_not_plain(text, tokens, patterns[0]) if patterns else _stopped(text, tokens))
-    return programs
+    def read(self, text: str) -> Expr:
+        """The program that a question asks for; an error says where reading stopped."""
+        found = self.readings(text)
+        if len(found) > 1:
+            raise UserError(f"'{text}' can be read in {len(found)} ways: {'; '.join(map(repr, found))}.")
+        return found[0]
+
+    def readings(self, text: str) -> tuple[Expr, ...]:
+        """All programs that a question may ask for; at least one."""
+        if len(text) > LONGEST:
+            raise UserError(
+                f"{pointed(text, 0)}: a question of {len(text):,} letters is longer than the {LONGEST:,} allowed"
+            )
+        text = " ".join(text.split()).rstrip("?.! ")
+        tokens = _tokens(text)
+        patterns = self.patterns.get(tuple(token.key for token in tokens), ())
+        values = [token.value for token in tokens if token.value is not None]
+        found = (pattern.program(values) for pattern in patterns)
+        programs = tuple(dict.fromkeys(program for program in found if program is not None))
+        if not programs:
+            raise UserError(_not_plain(text, tokens, patterns[0]) if patterns else self._stopped(text, tokens))
+        return programs
+
+    @cached_property
+    def patterns(self) -> "dict[tuple[str, ...], tuple[_Pattern, ...]]":
+        """Everything that can be read."""
+        patterns: dict[tuple[str, ...], dict[_Pattern, None]] = {}
+        for family in self.families:
+            for text in family.readable:
+                for form in with_and_without(text):
+                    key, pattern = _pattern(family, form)
+                    patterns.setdefault(key, {})[pattern] = None
+        return {key: tuple(found) for key, found in patterns.items()}
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """All words that can be read."""
+        words = {word for key in self.patterns for word in key if word not in _SHOWN}
+        phrases = " ".join((*_DIRECTION, *ADJECTIVES, *NOUNS, *(f"{noun}s" for noun in NOUNS), *_SPELLINGS))
+        return frozenset(words | set(phrases.split()) | {"both", "either", "other"})
+
+    def _stopped(self, text: str, tokens: "list[_Token]") -> str:
+        """Where and why reading stopped: at the first unknown word, else where no pattern goes on."""
+        for token in tokens:
+            if token.value is None and token.key != ";" and token.key not in self.known:
+                close = get_close_matches(token.key, sorted(self.known), n=1)
+                hint = f"; did you mean '{close[0]}'?" if close else "."
+                return f"{pointed(text, token.at)}: the word '{token.key}' is not known{hint}"
+        key = tuple(token.key for token in tokens)
+        length = max(_common(key, pattern) for pattern in self.patterns)
+        following = {(*pattern, "the end")[length] for pattern in self.patterns if pattern[:length] == key[:length]}
+        at = tokens[length].at if length < len(tokens) else len(text)
+        return f"{pointed(text, at)}: expected {_listed(following)} here."
 
 
 class _Token(NamedTuple):
@@ -107,18 +144,6 @@ def _meant(text: str, name: str, at: int) -> Description:
         raise UserError(f"{pointed(text, at)}: {error}") from None
 
 
-@cache
-def _patterns() -> dict[tuple[str, ...], tuple[_Pattern, ...]]:
-    """Everything that can be read."""
-    patterns: dict[tuple[str, ...], dict[_Pattern, None]] = {}
-    for family in FAMILIES:
-        for text in readable(family):
-            for form in with_and_without(text):
-                key, pattern = _pattern(family, form)
-                patterns.setdefault(key, {})[pattern] = None
-    return {key: tuple(found) for key, found in patterns.items()}
-
-
 _SAID = re.compile(r"\b(?:([DR]\d)s?|things?)\b")
 _EXAMPLES = {"D": "thing", "R": "behind"}
 
@@ -130,31 +155,7 @@ def _pattern(family: Family, form: str) -> tuple[tuple[str, ...], _Pattern]:
     return tuple(token.key for token in _tokens(example)), _Pattern(family.shape, unsaid, slots)
 
 
-# Errors.
-
 _SHOWN = {"<name>": "a name such as 'small red cube'", "<direction>": "a direction such as 'left of'", ";": "';'"}
-
-
-@cache
-def _known() -> frozenset[str]:
-    """All words that can be read."""
-    words = {word for key in _patterns() for word in key if word not in _SHOWN}
-    phrases = " ".join((*_DIRECTION, *ADJECTIVES, *NOUNS, *(f"{noun}s" for noun in NOUNS), *_SPELLINGS))
-    return frozenset(words | set(phrases.split()) | {"both", "either", "other"})
-
-
-def _stopped(text: str, tokens: list[_Token]) -> str:
-    """Where and why reading stopped: at the first unknown word, else where no pattern goes on."""
-    for token in tokens:
-        if token.value is None and token.key != ";" and token.key not in _known():
-            close = get_close_matches(token.key, sorted(_known()), n=1)
-            hint = f"; did you mean '{close[0]}'?" if close else "."
-            return f"{pointed(text, token.at)}: the word '{token.key}' is not known{hint}"
-    key = tuple(token.key for token in tokens)
-    length = max(_common(key, pattern) for pattern in _patterns())
-    following = {(*pattern, "the end")[length] for pattern in _patterns() if pattern[:length] == key[:length]}
-    at = tokens[length].at if length < len(tokens) else len(text)
-    return f"{pointed(text, at)}: expected {_listed(following)} here."
 
 
 def _not_plain(text: str, tokens: list[_Token], pattern: _Pattern) -> str:

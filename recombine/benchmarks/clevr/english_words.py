@@ -3,8 +3,8 @@
 from functools import cache
 from itertools import product
 
-from recombine.benchmarks.clevr.families import Description
 from recombine.benchmarks.clevr.language import ATTRIBUTES, CLEVR_VOCABULARY
+from recombine.benchmarks.clevr.shapes import Description
 from recombine.store.errors import UserError
 
 SYNONYMS = {

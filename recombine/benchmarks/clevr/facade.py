@@ -246,8 +246,8 @@ def records_of(table: pa.Table, split: str, vocabulary: Vocabulary) -> list[Ques
     ]
 
 
-def check_files(scenes: Sequence[str | Path], questions: str | Path) -> tuple[Table, bool]:
-    """Recompute a question file from its scenes; whether everything agrees."""
+def check_files(scenes: Sequence[str | Path], questions: str | Path, read: checks.Reader = read) -> tuple[Table, bool]:
+    """Recompute a question file from its scenes; whether everything agrees. `read` is for questions without program."""
     found = checks.check(scenes, questions, read)
     missing = next((row.first_missing for row in found.families if row.first_missing), "")
     if missing:

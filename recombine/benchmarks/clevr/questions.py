@@ -18,9 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from recombine.benchmarks.clevr.families import FAMILIES, Description, Family, Filling
+from recombine.benchmarks.clevr.families import Family
 from recombine.benchmarks.clevr.language import ATTRIBUTES, DIRECTIONS
 from recombine.benchmarks.clevr.relations import all_beyond
+from recombine.benchmarks.clevr.shapes import Description, Filling
 from recombine.language.expr import Expr
 from recombine.store.errors import UserError
 from recombine.store.key import Key
@@ -98,14 +99,13 @@ def code_of(family: Family, counts: tuple[int, int], sizes: tuple[int, ...]) -> 
     _compile(family.shape, family, steps, places, False)
     slots = [slot for slot in family.slots if slot[0] == "D"]
     named = -1 if family.outer is None else sum(1 << ATTRIBUTES.index(a) for a in family.outer)
-    rivals = [other.outer for other in FAMILIES if other.shape is family.shape and other is not family]
-    taken = sum(1 << sum(1 << ATTRIBUTES.index(a) for a in outer) for outer in set(rivals) if outer is not None)
+    taken = sum(1 << sum(1 << ATTRIBUTES.index(a) for a in outer) for outer in family.taken)
     first, second = (places[slot] for slot in family.apart) if family.apart else (-1, -1)
     return Code(
         np.array(steps, np.int64),
         int(slots[-1][1:]) - 1,
         named,
-        taken if family.outer is None else 0,
+        taken,
         (first, second),
         _answers(family, counts, sizes),
     )

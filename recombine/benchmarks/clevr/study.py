@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from recombine.benchmarks.clevr.english import ask
-from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, CLOSURE_FAMILIES, Family, build
+from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Family, build
 from recombine.benchmarks.clevr.meaning import answer_text
 from recombine.benchmarks.clevr.program import write_program
 from recombine.benchmarks.clevr.questions import NONE, Found, Rules, balance, filling, search
@@ -48,16 +48,14 @@ class ClevrScale:
     val: int
     test: int
     questions: int = 10
-    closure: tuple[int, int, int] = (36, 72, 72)
-    """Training, validation and test questions of each CLOSURE test."""
 
 
 CLEVR_SCALES = {
     scale.name: scale
     for scale in (
         ClevrScale("demo", 400, 100, 100),
-        ClevrScale("laptop", 7_000, 1_500, 1_500, closure=(36, 720, 720)),
-        ClevrScale("paper", 70_000, 15_000, 15_000, closure=(36, 3_600, 3_600)),
+        ClevrScale("laptop", 7_000, 1_500, 1_500),
+        ClevrScale("paper", 70_000, 15_000, 15_000),
     )
 }
 
@@ -129,7 +127,7 @@ class ClevrStudy:
 
         def make(draft: Path) -> None:
             finder = FindCandidates(
-                str(draft), str(scenes), self.world, "clevr", self.rules, self.scale.questions + SPARE, key / "search"
+                str(draft), str(scenes), self.world, self.rules, self.scale.questions + SPARE, key / "search"
             )
             self.engine.map(finder, range(self.shards(part)), f"questions: searching {part}")
             found = read_candidates(draft, range(self.shards(part)), SHARD)
@@ -141,7 +139,6 @@ class ClevrStudy:
                 str(draft),
                 str(scenes),
                 self.world,
-                "clevr",
                 key / "words",
                 recipe,
                 tuple(np.cumsum([0, *sizes]).tolist()),
@@ -153,11 +150,6 @@ class ClevrStudy:
         return self.store.get(recipe, make)
 
 
-def families_of(test: str) -> tuple[Family, ...]:
-    """CLEVR's families, or those of a CLOSURE test."""
-    return CLEVR_FAMILIES if test == "clevr" else CLOSURE_FAMILIES[test]
-
-
 @dataclass(frozen=True)
 class FindCandidates:
     """Searches one shard of scenes for questions."""
@@ -165,7 +157,6 @@ class FindCandidates:
     folder: str
     scenes_folder: str
     world: ClevrWorld
-    test: str
     rules: Rules
     each: int
     key: Key
@@ -174,7 +165,7 @@ class FindCandidates:
         file = Path(self.folder) / f"candidates-{shard:05}.npz"
         if not file.exists():
             scenes = read_scenes(self.world, Path(self.scenes_folder), shard)
-            found = search(scenes, families_of(self.test), self.each, self.key / shard, self.rules)
+            found = search(scenes, CLEVR_FAMILIES, self.each, self.key / shard, self.rules)
             write_atomically(file, lambda draft: np.savez(draft, **found._asdict()))
 
 
@@ -195,7 +186,6 @@ class WriteQuestions:
     folder: str
     scenes_folder: str
     world: ClevrWorld
-    test: str
     key: Key
     recipe: Recipe
     starts: tuple[int, ...]
@@ -212,7 +202,7 @@ class WriteQuestions:
         found = found.rows(chosen[self.starts[shard] : self.starts[shard + 1]])
         scenes = read_scenes(self.world, Path(self.scenes_folder), shard)
         first = int(chosen[: self.starts[shard]].sum())
-        table = questions_table(found, families_of(self.test), scenes, shard * SHARD, first, self.key / shard)
+        table = questions_table(found, CLEVR_FAMILIES, scenes, shard * SHARD, first, self.key / shard)
         write_table(file, table, self.recipe)
 
 

@@ -7,16 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from typing import cast
 
-from recombine.benchmarks.clevr.exam import learners as learners
-from recombine.benchmarks.clevr.exam import mark, questions, training
-from recombine.benchmarks.clevr.families import CLOSURE_FAMILIES
-from recombine.benchmarks.closure.learners import ANSWERS
+from recombine.benchmarks.clevr.answers import ANSWERS
+from recombine.benchmarks.clevr.exam import Ideal, mark, questions, training
+from recombine.benchmarks.closure.families import CLOSURE_FAMILIES
+from recombine.benchmarks.closure.learners import GUESSES, strong_answers, weak_answers
 from recombine.benchmarks.closure.study import ClosureStudy, Kind, Part
 from recombine.tasks.exam import Exam
 from recombine.tasks.examples import Examples
 
 KINDS: tuple[Kind, ...] = ("closure", "baseline")
 TEST: Part = "test"
+LEARNERS = {"strong": strong_answers, "weak": weak_answers}
 
 
 def exams(study: ClosureStudy, tests: Sequence[str] = (), part: Part = TEST) -> list[Exam]:
@@ -48,3 +49,8 @@ def part_of(exam: Exam) -> Part:
 
 def _pieces(study: ClosureStudy, test: str, kind: Kind, part: Part) -> Iterator[Examples]:
     yield questions(study.questions(test, part, kind), study.scenes(study.source(part)[0]))
+
+
+def learners() -> dict[str, Ideal]:
+    """The strong and the weak learner of every exam."""
+    return {name: Ideal(partial(who, guesses=GUESSES)) for name, who in LEARNERS.items()}

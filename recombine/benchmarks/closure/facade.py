@@ -3,20 +3,22 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
+from recombine.benchmarks.clevr.answers import ANSWERS
 from recombine.benchmarks.clevr.exam import Ideal
-from recombine.benchmarks.clevr.facade import Clevr, part_of
-from recombine.benchmarks.clevr.families import CLOSURE_FAMILIES, shape_of
+from recombine.benchmarks.clevr.facade import Clevr, check_files, part_of
 from recombine.benchmarks.clevr.objects import QuestionSet
 from recombine.benchmarks.clevr.question_page import QuestionView, question_card
-from recombine.benchmarks.clevr.study import ClevrScale
+from recombine.benchmarks.clevr.shapes import shape_of
 from recombine.benchmarks.closure import exam as of_exam
-from recombine.benchmarks.closure.learners import ANSWERS, weak_answers
+from recombine.benchmarks.closure.families import CLOSURE_FAMILIES, ENGLISH
+from recombine.benchmarks.closure.learners import weak_answers
 from recombine.benchmarks.closure.published import ZERO_SHOT
-from recombine.benchmarks.closure.study import PARTS, ClosureStudy, Kind, Part, programs_of
+from recombine.benchmarks.closure.speed import speeds
+from recombine.benchmarks.closure.study import PARTS, ClosureScale, ClosureStudy, Kind, Part, closure_scale, programs_of
 from recombine.benchmarks.closure.tests import CLOSURE_SPLITS
 from recombine.benchmarks.study import Part as PartName
 from recombine.benchmarks.study import Scale, Seed, Splits, Study, Workers
@@ -25,6 +27,7 @@ from recombine.metrics.speed import Speed
 from recombine.report.document import Card, Chapter
 from recombine.report.table import Cell, Column, Table
 from recombine.store.engine import Progress, silent
+from recombine.store.errors import UserError
 from recombine.store.store import Store
 from recombine.tasks.exam import Exam, Marks
 from recombine.world.scenes import Scenes
@@ -49,16 +52,17 @@ class Closure(Study):
 
     def __init__(
         self,
-        scale: Scale | ClevrScale = "demo",
+        scale: Scale | ClosureScale = "demo",
         seed: Seed = 0,
         *,
         workers: Workers = 1,
         store: Store | None = None,
         progress: Progress = silent,
     ) -> None:
-        self.clevr = Clevr(scale, seed, workers=workers, store=store, progress=progress)
-        self.scale_name, self.seed, self.store, self.progress = self.clevr.scale_name, seed, self.clevr.store, progress
-        self.engine, self.study = self.clevr.engine, ClosureStudy(self.clevr.study)
+        size = closure_scale(scale) if isinstance(scale, str) else scale
+        self.clevr = Clevr(size, seed, workers=workers, store=store, progress=progress)
+        self.scale_name, self.seed, self.store, self.progress = size.name, seed, self.clevr.store, progress
+        self.engine, self.study = self.clevr.engine, ClosureStudy(self.clevr.study, size.closure)
 
     def list(self) -> Table:
         """The seven tests, and why CLEVR never asks their questions."""
@@ -137,10 +141,18 @@ class Closure(Study):
         yield Chapter("Settings", (self.settings_table(),))
 
     def speeds(self) -> Iterator[Speed]:
-        return self.clevr.speeds()
+        return speeds(self.study)
 
-    def check(self, **files: object) -> tuple[Table, bool]:
-        return super().check()
+    def check(
+        self,
+        *,
+        scenes: Annotated[Sequence[Path], "A file of scenes, JSON or JSON lines; may be repeated."] = (),
+        questions: Annotated[Path | None, "A file of questions about them."] = None,
+    ) -> tuple[Table, bool]:
+        """Every law on fresh scenes and questions; or files of scenes and questions, as for CLEVR."""
+        if bool(scenes) != (questions is not None):
+            raise UserError("scenes and questions belong together: give both files")
+        return check_files(scenes, questions, ENGLISH.read) if questions is not None else super().check()
 
     def need_room(self, splits: Sequence[str] = ()) -> None:
         self.store.need(self.clevr.study.count("val") * 3_000)

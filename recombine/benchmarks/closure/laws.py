@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
-from recombine.benchmarks.clevr.families import CLOSURE_FAMILIES, build
+from recombine.benchmarks.clevr.families import build
 from recombine.benchmarks.clevr.laws import LANGUAGE as CLEVR
 from recombine.benchmarks.clevr.laws import WORLD, draw_programs
 from recombine.benchmarks.clevr.questions import filling, search
+from recombine.benchmarks.closure.families import CLOSURE_FAMILIES, ENGLISH
 from recombine.benchmarks.closure.study import RULES
 from recombine.benchmarks.closure.tests import CLOSURE_SPLITS
 from recombine.language.expr import Expr
@@ -27,8 +28,13 @@ def _draw(n: int, key: Key) -> tuple[Expr, ...]:
     return (*half, *draw_programs(n - len(half), key / "clevr"))
 
 
+def _english(program: Expr) -> str:
+    return ENGLISH.say(program, (Key(0) / program.digest).rng())
+
+
 LANGUAGE = replace(
     CLEVR,
     concepts=_draw,
+    spellings={**CLEVR.spellings, "English": (_english, ENGLISH.read)},
     splits=CLOSURE_SPLITS,
 )

@@ -5,19 +5,27 @@ training scenes. Every template of a test gives the same number of questions, wi
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 
-from recombine.benchmarks.clevr.families import BASELINES, CLOSURE_FAMILIES, Family
+from recombine.benchmarks.clevr.families import Families
 from recombine.benchmarks.clevr.program import read_program
 from recombine.benchmarks.clevr.questions import Rules, code_of, distinct, search, share
-from recombine.benchmarks.clevr.study import SHARD, ClevrStudy, questions_table, read_candidates
+from recombine.benchmarks.clevr.study import (
+    CLEVR_SCALES,
+    SHARD,
+    ClevrScale,
+    ClevrStudy,
+    questions_table,
+    read_candidates,
+)
 from recombine.benchmarks.clevr.study import Part as ClevrPart
 from recombine.benchmarks.clevr.world import ClevrWorld
+from recombine.benchmarks.closure.families import BASELINES, CLOSURE_FAMILIES
 from recombine.benchmarks.closure.learners import Scores, score
 from recombine.language.expr import Expr
 from recombine.metrics.gap import Gap, gap
@@ -38,15 +46,35 @@ RULES = Rules(counts=(1, 3))
 """Counting questions answer 1, 2 or 3; no relation is superfluous."""
 
 
-class ClosureStudy:
-    """The seven tests on the scenes of a CLEVR study."""
+@dataclass(frozen=True)
+class ClosureScale(ClevrScale):
+    """CLEVR's scale, and the training, validation and test questions of each test."""
 
-    def __init__(self, clevr: ClevrStudy) -> None:
-        self.clevr = clevr
+    closure: tuple[int, int, int] = (36, 72, 72)
+
+
+_QUESTIONS = {"demo": (36, 72, 72), "laptop": (36, 720, 720), "paper": (36, 3_600, 3_600)}
+CLOSURE_SCALES = {
+    name: ClosureScale(**asdict(CLEVR_SCALES[name]), closure=questions) for name, questions in _QUESTIONS.items()
+}
+
+
+def closure_scale(name: str) -> ClosureScale:
+    """The scale of this name."""
+    if name not in CLOSURE_SCALES:
+        raise UserError(f"there is no scale '{name}'; choose one of {', '.join(CLOSURE_SCALES)}")
+    return CLOSURE_SCALES[name]
+
+
+class ClosureStudy:
+    """The seven tests on the scenes of a CLEVR study, each of so many training, validation and test questions."""
+
+    def __init__(self, clevr: ClevrStudy, questions: tuple[int, int, int] = (36, 72, 72)) -> None:
+        self.clevr, self.sizes = clevr, questions
         self.key = Key(clevr.seed) / "closure"
         self._scenes: dict[str, Scenes] = {}
 
-    def families(self, test: str, kind: Kind) -> tuple[Family, ...]:
+    def families(self, test: str, kind: Kind) -> Families:
         if test not in CLOSURE_FAMILIES:
             raise UserError(f"CLOSURE has no test '{test}'; choose one of {', '.join(CLOSURE_FAMILIES)}")
         return CLOSURE_FAMILIES[test] if kind == "closure" else BASELINES[test]
@@ -54,7 +82,7 @@ class ClosureStudy:
     def count(self, part: Part) -> int:
         if part not in PARTS:
             raise UserError(f"there is no part '{part}'; choose one of {', '.join(PARTS)}")
-        return self.clevr.scale.closure[PARTS.index(part)]
+        return self.sizes[PARTS.index(part)]
 
     def source(self, part: Part) -> tuple[ClevrPart, int, int]:
         """Which of CLEVR's scenes a part asks about: the part of CLEVR, the first scene and the end."""

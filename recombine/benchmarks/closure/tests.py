@@ -11,7 +11,8 @@ has a union of a matching set and a simple set
 is a program of one of CLEVR's 90 families
 """
 
-from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, family_of, parts_of
+from recombine.benchmarks.clevr.families import CLEVR_FAMILIES
+from recombine.benchmarks.clevr.shapes import parts_of
 from recombine.language.expr import Expr, subterms
 from recombine.language.query import Where
 from recombine.tasks.splits import Split
@@ -21,11 +22,9 @@ CLEVR_SHAPES: frozenset[Expr] = frozenset(family.shape for family in CLEVR_FAMIL
 
 
 def _possible(program: Expr) -> bool:
-    family = family_of(program)
-    if family is None or family.test != "clevr":
-        return False
-    if not family.apart:
-        return True
+    family = CLEVR_FAMILIES.family_of(program)
+    if family is None or not family.apart:
+        return family is not None
     parts = parts_of(program)
     one, other = (parts[slot] for slot in family.apart)
     return one is not other
