@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recombine.benchmarks.clevr import BENCHMARK
+from recombine.benchmarks.clevr.laws import LANGUAGE
 from recombine.render.instruments import INSTRUMENTS, RATE
 from recombine.render.materials import COLORS
 from recombine.render.photo import photograph
@@ -36,7 +36,7 @@ def tiled(pictures: list[list[np.ndarray]]) -> np.ndarray:
 
 def fast_and_photo() -> np.ndarray:
     """The same scenes, traced fast on the left and as photos on the right."""
-    scenes = BENCHMARK.world.sample(4, Key(5) / "gallery")
+    scenes = LANGUAGE.world.sample(4, Key(5) / "gallery")
     fast, photo = raytrace(scenes, 400, 300, ("rgb",)).rgb, photograph(scenes, 400, 300, ("rgb",), samples=64).rgb
     assert fast is not None and photo is not None
     return tiled([[a, b] for a, b in zip(fast, photo)])
@@ -51,7 +51,7 @@ def everything() -> np.ndarray:
 
 def _rows() -> Scenes:
     """Eight scenes of six objects: two rows of three shapes, one of each material."""
-    scenes = BENCHMARK.world.sample(len(COLORS), Key(5) / "rows")
+    scenes = LANGUAGE.world.sample(len(COLORS), Key(5) / "rows")
     vocabulary, n, k = scenes.vocabulary, len(COLORS), scenes.places
     codes = {name: np.full((n, k), 255, np.uint8) for name in ("shape", "material", "color", "size")}
     position, extra = np.zeros((n, k, 3), np.float32), {name: np.array(c) for name, c in scenes.extra.items()}

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recombine import cli
-from recombine.api import Curi
+from recombine import Curi, cli
 from recombine.benchmarks.curi.study import Scale
 from recombine.store.store import Store
 from tests.commands import Ran, Run

@@ -84,7 +84,7 @@ def test_report_is_one_self_contained_file(run: Run, tmp_path: Path) -> None:
     text = (tmp_path / "report.html").read_text()
     assert [f.name for f in tmp_path.iterdir()] == ["report.html"]
     assert "src=" not in text and 'href="http' not in text
-    for split in benchmarks.get("curi").splits.values():
+    for split in benchmarks.get("curi").language.splits.values():
         assert split.title in text
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from recombine import api
+from recombine.benchmarks import study as of_studies
 from recombine.benchmarks.clevr.formats import SceneFile, write_scenes
 from recombine.benchmarks.clevr.study import CLEVR_SCALES, PARTS, ClevrScale
 from recombine.benchmarks.clevr.world import ClevrWorld
@@ -31,7 +31,7 @@ def run(monkeypatch: pytest.MonkeyPatch, invoke: Run) -> Run:
     """Run a command in this process; `tiny` is a scale."""
     monkeypatch.setitem(CLEVR_SCALES, "tiny", ClevrScale("tiny", 60, 160, 20, 4))
     monkeypatch.setitem(CLOSURE_SCALES, "tiny", ClosureScale("tiny", 60, 160, 20, 4, (36, 36, 36)))
-    monkeypatch.setattr(api, "LAWS", {})  # they take their time, in tests/test_benchmarks.py
+    monkeypatch.setattr(of_studies, "LAWS", {})  # they take their time, in tests/test_benchmarks.py
     return invoke
 
 

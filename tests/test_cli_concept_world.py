@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import recombine as rc
-from recombine import api
+from recombine.benchmarks import study as of_studies
 from recombine.benchmarks.concept_world import extension
 from recombine.benchmarks.concept_world.study import SHARES
 from recombine.render.png import decoded, png, read_png
@@ -39,7 +39,7 @@ experiment towers "Towers":
 def run(monkeypatch: pytest.MonkeyPatch, invoke: Run) -> Run:
     """Run a command in this process; `tiny` is a scale."""
     monkeypatch.setitem(SHARES, "tiny", 0.02)
-    monkeypatch.setattr(api, "LAWS", {})  # they take their time, in tests/test_benchmarks.py
+    monkeypatch.setattr(of_studies, "LAWS", {})  # they take their time, in tests/test_benchmarks.py
     return invoke
 
 

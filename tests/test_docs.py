@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from recombine.cli import app
+from recombine.cli import app_for
 
 ROOT = Path(__file__).parent.parent
 TUTORIALS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -72,8 +72,8 @@ def commands(page: Path) -> Iterator[list[str]]:
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_the_commands_of_a_page_exist(page: Path) -> None:
-    program = get_command(app)
     for name, *words in commands(page):
+        program = get_command(app_for([name, *words]))
         assert name in program.commands, f"there is no command '{name}'"  # type: ignore[attr-defined]
         program.commands[name].make_context(name, list(words))  # type: ignore[attr-defined]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recombine.api import Curi
+from recombine import Curi
 from recombine.benchmarks.curi.published import FIGURE, RECOMPUTED, SPACE
 from recombine.store.store import Store
 

@@ -8,9 +8,9 @@ import pytest
 
 import recombine
 
-ROOMS = ("store", "world", "language", "semantics", "render", "tasks", "metrics", "solvers", "benchmarks", "report")
-LAYERS = (*ROOMS, "verbs", "api", "cli")
-SAY_THE_VERSION = ("report", "verbs", "api", "cli")
+ROOMS = ("store", "world", "language", "semantics", "render", "tasks", "metrics", "solvers", "report", "benchmarks")
+LAYERS = (*ROOMS, "load", "verbs", "cli", "__main__")
+SAY_THE_VERSION = ("render", "report", "benchmarks", "verbs", "cli")
 ROOT = Path(recombine.__file__).parent
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")  # it opens `api` on demand
 

@@ -12,7 +12,7 @@ from recombine.world.scenes import Scenes
 
 @pytest.mark.parametrize("name", benchmarks.names())
 def test_one_scene_one_expression_one_answer(name: str) -> None:
-    benchmark = benchmarks.get(name)
+    benchmark = benchmarks.get(name).language
     (concept,) = benchmark.concepts(1, Key(1) / "concepts")
     scene = benchmark.world.sample(1, Key(1) / "scenes")
     ((answer,),) = benchmark.values((concept,), scene)
@@ -21,7 +21,7 @@ def test_one_scene_one_expression_one_answer(name: str) -> None:
 
 @pytest.mark.parametrize("name", benchmarks.names())
 def test_one_expression_comes_back_from_every_spelling(name: str) -> None:
-    benchmark = benchmarks.get(name)
+    benchmark = benchmarks.get(name).language
     (concept,) = benchmark.concepts(1, Key(1))
     assert benchmark.signature.parse(repr(concept)) is concept
     assert all(read(write(concept)) is concept for write, read in benchmark.spellings.values())
@@ -32,7 +32,7 @@ def all_blue(benchmark: benchmarks.Benchmark) -> Expr:
 
 
 def test_a_scene_is_all_blue_when_its_objects_are() -> None:
-    benchmark = benchmarks.get("curi")
+    benchmark = benchmarks.get("curi").language
     scene = benchmark.world.sample(1, Key(1))
     for color, expected in (("blue", True), ("red", False)):
         code = benchmark.world.vocabulary["color"].code(color)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -29,9 +30,12 @@ Scored = list[tuple[str, str, Result]]
 
 
 def score(solver: Any, benchmark: str, splits: Sequence[str] = (), **options: Any) -> Table:
-    """The scores of solvers on a benchmark; `options` are those of its study."""
+    """The scores of solvers on a benchmark; `options` are those of its study and of its method `score`."""
+    mine = signature(benchmarks.get(benchmark).study.score).parameters
+    asked = {name: options.pop(name) for name in [*options] if name in mine}
+    solvers_named(() if solver is None else solver)  # before anything is made
     with benchmarks.load(benchmark, **options) as study:
-        found: Table = study.score(solver, splits)
+        found: Table = study.score(solver, splits, **asked)
         return found
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recombine.benchmarks.clevr import BENCHMARK
 from recombine.benchmarks.clevr.formats import SceneFile, write_scenes
+from recombine.benchmarks.clevr.laws import LANGUAGE
 from recombine.benchmarks.clevr.redraw import HEIGHT, WIDTH, scenes_to_draw
 from recombine.render.rendering import render_dataset
 from recombine.store.errors import UserError
@@ -19,7 +19,7 @@ from recombine.world.scenes import Scenes
 
 @pytest.fixture(scope="module")
 def made() -> Scenes:
-    return BENCHMARK.world.sample(6, Key(4))
+    return LANGUAGE.world.sample(6, Key(4))
 
 
 def real_file(scenes: Scenes, file: Path) -> Path:

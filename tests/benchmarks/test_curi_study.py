@@ -8,7 +8,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from recombine.api import Curi, own_split
+from recombine import Curi
+from recombine.benchmarks.curi.facade import own_split
 from recombine.benchmarks.curi.language import CURI_LOT
 from recombine.benchmarks.curi.meaning import Plainly
 from recombine.benchmarks.curi.spelling import Speller

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recombine.api import Curi
+from recombine import Curi
 from recombine.benchmarks.clevr import exam as clevr
 from recombine.benchmarks.clevr.study import ClevrScale, ClevrStudy
 from recombine.benchmarks.closure import exam as closure

@@ -56,7 +56,7 @@ def _columns(table: pa.Table) -> dict[str, str]:
 
 def curi() -> Values:
     """Scenes, concepts and episodes of both editions."""
-    from recombine.api import Curi
+    from recombine import Curi
 
     found: Values = {}
     for edition in ("paper", "release"):

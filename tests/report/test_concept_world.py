@@ -23,24 +23,18 @@ from recombine.benchmarks.concept_world.definition import Line, Object, Point, p
 from recombine.benchmarks.concept_world.drawing import Drawing, draw
 from recombine.benchmarks.concept_world.extension import Count
 from recombine.benchmarks.concept_world.pages import (
-    ConceptWorldGaps,
     ExperimentSheets,
     ExperimentView,
     LineSheet,
     PartView,
-    Trial,
+    experiment_chapter,
     experiment_page,
     experiment_sheet,
     experiment_terminal,
-    html_report,
-    settings_table,
 )
 from recombine.benchmarks.concept_world.plainly import Plainly
 from recombine.benchmarks.concept_world.published import F1, MODELS, macro
 from recombine.benchmarks.concept_world.reader import load_library, phrase, read
-from recombine.metrics.gap import Gap
-from recombine.metrics.intervals import Interval
-from recombine.report.page import page
 from recombine.report.scene_graph import SceneGraph
 
 NAMES = ("path", "distractor", "mixed_seq", "adj", "composite_x_pent", "type_1_pair", "red", "f_pent west of z_pent")
@@ -178,31 +172,7 @@ def test_a_page_and_a_terminal_show_the_same() -> None:
     assert all(word in text for word in (*words, "weak: row <1> 0.50, b 0.50"))
 
 
-# ---- Gaps and the report ----
-
-
-def trial(experiment: str, test: str, weak: float) -> Trial:
-    strong, poor = Interval(100.0, 100.0, 100.0), Interval(weak, weak - 2, weak + 2)
-    gap = Interval(100 - weak, 98 - weak, 102 - weak)
-    return Trial(experiment, test, Gap(f"{experiment}/{test}", "accuracy", strong, poor, gap, 180), 33.3)
-
-
-GAPS = ConceptWorldGaps("demo", 7, (trial("sequences", "length_3", 88.8), trial("mine", "t", 50.0)), ("too few",))
-
-
-def test_tables_have_the_learners_and_the_published_models() -> None:
-    (known, own) = GAPS.table().texts()
-    assert known[:6] == ["sequences/length_3", "100.0 [100.0, 100.0]", "88.8 [86.8, 90.8]", "33.3", known[4], "180"]
-    assert known[4] == "11.2 [9.2, 13.2]" and known[6:] == ["99.3", "88.8", "94.6", "76.6", "58.1"]
-    assert own[6:] == ["–"] * 5
-    assert "F1 x 100" in GAPS.table().note and "too few." in GAPS.table().note
-    assert GAPS.models() is not None and GAPS.learners().texts()[0] == known[:6]
-    assert [record.get("published_cnn_f1") is None for record in GAPS.json()] == [False, True]
-
-
-def test_experiments_of_ones_own_have_no_published_models() -> None:
-    own = ConceptWorldGaps("demo", 0, GAPS.tests[1:])
-    assert own.models() is None and len(own.table().columns) == 6 and "F1" not in own.table().note
+# ---- The report ----
 
 
 def test_every_test_of_the_paper_has_every_model_and_class() -> None:
@@ -224,21 +194,14 @@ def sheets() -> ExperimentSheets:
 VIEW2 = ExperimentView("rows", "Rows", 0, ("row <1>",), (PartView("long", (shown(),)),))
 
 
-def test_a_report_shows_images_counts_and_gaps() -> None:
-    grid = load_library().grid
-    html = html_report(GAPS, [sheets()], settings_table("demo", 7, grid))
-    assert html.startswith(page("ConceptWorld: how far from the ideal learner?", [])[:200])
-    assert html.count("<img ") == html.count('src="data:image/png;base64,') == 2 * 3 + 1
-    text = unescape(html)
-    for word in (
-        "mine/t",
-        "40 of about 1,500,000",
-        "95 % between 1,400,000",
-        "32 by 32",
-        "20 epochs on type_1, type_2",
-    ):
-        assert word in text
-    assert "<1>" not in html
+def test_a_chapter_shows_images_and_counts() -> None:
+    chapter = experiment_chapter(sheets())
+    card, picture, graph, table = chapter.items
+    assert card.html.count("<img ") == card.html.count('src="data:image/png;base64,') == 2 * 3 + 1  # type: ignore[union-attr]
+    assert isinstance(picture.content, bytes) and isinstance(graph.content, str)  # type: ignore[union-attr]
+    assert "40 of about 1,500,000" in unescape(card.html) and "<1>" not in card.html  # type: ignore[union-attr]
+    assert "95 % between 1,400,000" in table.markdown()  # type: ignore[union-attr]
+    assert "20 epochs on type_1, type_2" in chapter.intro
 
 
 def test_a_sheet_holds_every_line() -> None:

@@ -7,11 +7,12 @@ from io import StringIO
 
 from rich.console import Console
 
+from recombine.benchmarks.curi.episode import EpisodeView, HypothesisView, SceneView, Totals, episode_terminal
+from recombine.benchmarks.curi.episode_card import episode_card
 from recombine.metrics.intervals import Interval
 from recombine.render.schematic import draw, phrases
-from recombine.benchmarks.curi.episode import EpisodeView, HypothesisView, SceneView, Totals, episode_terminal
 from recombine.report.figures import GapRow, gap_chart
-from recombine.report.page import Section, chart, details, episode_card, page, paragraph
+from recombine.report.page import Section, chart, details, page, paragraph
 from recombine.report.table import Column, Table
 
 SCENE = [

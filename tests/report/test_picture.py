@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recombine.benchmarks import curi
-from recombine.benchmarks.clevr import BENCHMARK as CLEVR
+from recombine.benchmarks.clevr.laws import LANGUAGE as CLEVR
 from recombine.benchmarks.clevr.question_page import question_card
+from recombine.benchmarks.curi.laws import LANGUAGE as CURI
 from recombine.report.picture import can_be_drawn, mask_path, pictures
 from recombine.store.key import Key
 from recombine.verbs.demo import example_questions
@@ -40,7 +40,7 @@ def test_a_picture_shows_every_object_where_the_ray_tracer_sees_it() -> None:
 
 def test_a_world_with_other_words_cannot_be_drawn() -> None:
     scenes = CLEVR.world.sample(1, Key(3))
-    assert can_be_drawn(scenes) and can_be_drawn(curi.BENCHMARK.world.sample(1, Key(3)))
+    assert can_be_drawn(scenes) and can_be_drawn(CURI.world.sample(1, Key(3)))
     without = {name: column for name, column in scenes.extra.items() if name != "pixel"}
     assert not can_be_drawn(type(scenes)(scenes.vocabulary, scenes.count, scenes.codes, scenes.position, without))
 

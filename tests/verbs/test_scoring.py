@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recombine import api
+from recombine import benchmarks
 from recombine.benchmarks.clevr import study as of_clevr
 from recombine.benchmarks.clevr.study import ClevrScale
 from recombine.benchmarks.closure.study import CLOSURE_SCALES, ClosureScale
 from recombine.benchmarks.concept_world import study as of_worlds
 from recombine.benchmarks.curi import study as of_curi
-from recombine.benchmarks.scoring import SUBJECTS, brief, score
+from recombine.benchmarks.scoring import brief, over_worlds, score
 from recombine.store.errors import UserError
 from recombine.tasks.examples import Examples, Observed
 from tests.commands import Run, refused
@@ -56,7 +56,7 @@ def small_scales() -> Iterator[None]:
 
 
 FEW: dict[str, dict[str, Any]] = {
-    "curi": {"splits": ["boolean"], "episodes": 8, "edition": "release"},
+    "curi": {"splits": ["boolean"], "first": 8, "edition": "release"},
     "clevr": {},
     "closure": {"splits": ["or_mat"]},
     "concept-world": {"splits": ["sequences"]},
@@ -64,13 +64,13 @@ FEW: dict[str, dict[str, Any]] = {
 
 
 def test_every_benchmark_can_be_scored() -> None:
-    assert set(SUBJECTS) == set(api.names()) == set(FEW)
+    assert set(benchmarks.names()) == set(FEW)
 
 
 @pytest.mark.parametrize("benchmark", FEW)
 def test_all_baselines_stand_beside_the_ideal_learners(benchmark: str) -> None:
     table = score(None, benchmark, scale="tiny", **FEW[benchmark])
-    names = [*SUBJECTS[benchmark].baselines, "strong", "weak"]
+    names = [*benchmarks.get(benchmark).study.baselines, "strong", "weak"]
     rows = table.json()
     tests = list(dict.fromkeys(row["test"] for row in rows))
     assert [(row["test"], row["solver"]) for row in rows] == [(test, name) for test in tests for name in names]
@@ -126,6 +126,15 @@ def test_the_scores_of_classes_are_there_and_the_terminal_shows_the_first_ones()
     assert [row[:2] for row in brief(table).rows] == [row[:2] for row in table.rows]
 
 
+def test_scores_of_several_worlds_are_averaged_with_an_interval_over_them() -> None:
+    tables = [score("majority", "clevr", scale="tiny", seed=seed) for seed in (0, 1, 2)]
+    both = over_worlds(tables)
+    values = [table.rows[0][3].value for table in tables]  # type: ignore[union-attr]
+    found = both.rows[0][3]
+    assert found.value == pytest.approx(sum(values) / 3) and found.low < found.value < found.high  # type: ignore[union-attr]
+    assert "3 worlds" in both.note and over_worlds(tables[:1]) is tables[0]
+
+
 def test_the_ideal_learners_are_not_told_twice() -> None:
     table = score(["weak", "chance"], "clevr", scale="tiny")
     assert [row[1] for row in table.rows] == ["weak", "chance", "strong"]
@@ -136,9 +145,9 @@ def test_bad_words_are_refused_before_any_work() -> None:
         score("chance", "chess")
     with pytest.raises(UserError, match=r"there is no solver 'guess'; choose one of chance, .*weak, or write FILE.py"):
         score("guess", "curi")
-    with pytest.raises(UserError, match="clevr has no option --split here"):
+    with pytest.raises(UserError, match="CLEVR has no split 'boolean'"):
         score("chance", "clevr", ["boolean"], scale="tiny")
-    with pytest.raises(UserError, match="concept-world has no option --edition here"):
+    with pytest.raises(UserError, match="concept-world has no option 'edition'"):
         score("chance", "concept-world", edition="release")
     with pytest.raises(UserError, match="there are no 'soft' negatives"):
         score("chance", "curi", negatives="soft", scale="tiny")
@@ -177,11 +186,11 @@ def test_a_solver_of_ones_own_that_goes_wrong_is_told(invoke: Run, tmp_path: Pat
     [
         (("clevr", "--solver", "nowhere.py:f"), "there is no file nowhere.py"),
         (("clevr", "--solver", "guess"), "there is no solver 'guess'"),
-        (("clevr", "--split", "boolean"), "clevr has no option --split here"),
+        (("clevr", "--split", "boolean"), "CLEVR has no split 'boolean'"),
         (("curi", "--split", "chess"), "CURI has no split 'chess'"),
-        (("curi", "--split", "boolean", "--episodes", "61"), "has 60 test episodes at this scale, not 61"),
+        (("curi", "--split", "boolean", "--first", "61"), "has 60 test episodes at this scale, not 61"),
         (("closure", "--split", "chess"), "CLOSURE has no test 'chess'"),
-        (("closure", "--episodes", "5"), "closure has no option --episodes here"),
+        (("closure", "--episodes", "5"), "No such option: --episodes"),
         (("nowhere", "--solver", "chance"), "there is no benchmark and no folder 'nowhere'; choose clevr"),
         (("curi", "--split", "boolean", "--scale", "vast"), "there is no scale 'vast'"),
     ],

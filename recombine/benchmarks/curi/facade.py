@@ -46,6 +46,7 @@ from recombine.world.distribution import World
 
 NEGATIVES: tuple[Negatives, ...] = get_args(Negatives)
 NegativesName = Annotated[str, "hard (scenes that a rival explanation accepts) or easy (random scenes)."]
+FirstEpisodes = Annotated[int | None, "Only the first so many test episodes of each split."]
 QueriesOnly = Annotated[bool, "Ask the 25 queries alone, not the large set: for solvers that are expensive."]
 
 
@@ -153,12 +154,13 @@ class Curi(Study):
         part: PartName = "test",
         *,
         negatives: NegativesName = "hard",
+        first: FirstEpisodes = None,
         queries_only: QueriesOnly = False,
     ) -> Sequence[Exam]:
         """An exam for each split: class-balanced accuracy on the query, average precision on a large set of scenes."""
         if part_named(part) != "test":
             raise UserError("CURI's exams are about test episodes; leave part out")
-        return of_exam.exams(self.study, splits, _negatives(negatives), queries_only=queries_only)
+        return of_exam.exams(self.study, splits, _negatives(negatives), first, queries_only)
 
     def learners(self, exam: Exam) -> dict[str, Oracle]:
         """The strong and the weak oracle."""
@@ -183,10 +185,11 @@ class Curi(Study):
         splits: Splits = (),
         *,
         negatives: NegativesName = "hard",
+        first: FirstEpisodes = None,
         queries_only: QueriesOnly = False,
     ) -> Table:
         """The scores of solvers on every split, beside those of the oracles."""
-        return self._score(solver, self.exams(splits, negatives=negatives, queries_only=queries_only))
+        return self._score(solver, self.exams(splits, negatives=negatives, first=first, queries_only=queries_only))
 
     def published(self, exam: Exam, metric: str) -> Mapping[str, Cell]:
         """The papers' figure, which shows the released code with hard negatives."""

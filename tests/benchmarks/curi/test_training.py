@@ -13,7 +13,7 @@ pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombi
 
 import torch
 
-from recombine.api import Curi
+from recombine import Curi
 from recombine.benchmarks.curi import training as of_training
 from recombine.benchmarks.curi.edition import edition
 from recombine.benchmarks.curi.exam import ANSWERS, mark, piece

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recombine.api import Curi
+from recombine import Curi
 from recombine.benchmarks.curi import words as of_words
 from recombine.benchmarks.curi.edition import PAPER
 from recombine.benchmarks.curi.language import Lot
