@@ -70,7 +70,8 @@ def test_show_closure_prints_a_question_and_writes_a_page(run: Run, tmp_path: Pa
     ran = run(*words, "--out", page)
     view = json.loads(run(*words, "--json").out)
     assert ran.code == 0 and str(page) in "".join(ran.err.split("\n"))
-    assert view["question"] in ran.said and "question 3" in ran.said
+    shown = run(*words)
+    assert ran.said == "" and view["question"] in shown.said and "question 3" in shown.said
     assert view["strong"] == view["answer"]
     assert sum(chance for _, chance in view["weak"]) == pytest.approx(1)
     text = page.read_text()
@@ -118,7 +119,7 @@ def test_make_clevr_in_a_condition_of_cogent(run: Run, tmp_path: Path) -> None:
 
 def test_make_closure_writes_all_tests_and_baselines(run: Run, tmp_path: Path) -> None:
     assert run("make", "closure", "--out", tmp_path / "made", *TINY).code == 0
-    assert {f.name for f in (tmp_path / "made").iterdir()} == {"scenes", "closure", "baseline"}
+    assert {f.name for f in (tmp_path / "made").iterdir()} == {"scenes", "closure", "baseline", "recipe.json"}
     for kind in ("closure", "baseline"):
         for test in TESTS:
             for part in PARTS:
@@ -130,18 +131,20 @@ def test_gap_closure_prints_the_same_numbers_for_people_and_machines(run: Run, t
     ran = run(*words, "--json", "--out", tmp_path / "gap.json")
     records = json.loads(ran.out)
     assert records == json.loads((tmp_path / "gap.json").read_text())
-    assert [(r["test"], r["kind"]) for r in records] == [
-        (test, kind) for kind in ("closure", "baseline") for test in ("or_mat", "embed_mat_spa")
+    assert [r["test"] for r in records] == [
+        f"{test}/{kind}" for test in ("or_mat", "embed_mat_spa") for kind in ("closure", "baseline")
     ]
-    assert all(r["strong"] == 100 and r["questions"] == 36 for r in records)
-    assert all((r["gap"] == 0) == (r["kind"] == "baseline") for r in records)
+    assert all(r["strong"] == 100 and r["units"] == 36 for r in records)
+    assert all((r["gap"] == 0) == r["control"] == r["test"].endswith("baseline") for r in records)
     people = run(*words)
     assert people.code == 0 and f"{records[0]['weak']:.1f}" in people.out
 
 
 def test_gap_closure_has_all_seven_tests(run: Run) -> None:
     records = json.loads(run("gap", "closure", *TINY, "--json").out)
-    assert [r["test"] for r in records] == [*TESTS, *TESTS]
+    assert (
+        [r["split"] for r in records if not r["control"]] == [*TESTS] == [r["split"] for r in records if r["control"]]
+    )
 
 
 def test_report_closure_is_one_self_contained_file(run: Run, tmp_path: Path) -> None:
@@ -225,28 +228,26 @@ BAD_WORDS = {
     "unknown family index": (("show", "clevr/90", *TINY), "no family '90'"),
     "no family": (("show", "clevr", *TINY), "clevr/one_hop"),
     "unknown test": (("show", "closure/or_mats", *TINY), "no test 'or_mats'"),
-    "no test": (("show", "closure", *TINY), "closure/embed_spa_mat"),
+    "no test": (("show", "closure", *TINY), "closure/or_mat"),
     "no such question of CLEVR": (("show", "clevr/zero_hop", "--question", "9999", *TINY), "no question 9999"),
     "no such question of CLOSURE": (("show", "closure/or_mat", "--question", "36", *TINY), "from 0 to 35"),
-    "negative question": (("show", "closure/or_mat", "--question", "-1", *TINY), "--question"),
-    "unknown part": (("show", "clevr/one_hop", "--part", "dev", *TINY), "one of train, val, test"),
-    "unknown part of CLOSURE": (("show", "closure/or_mat", "--part", "dev", *TINY), "one of train, val, test"),
+    "negative question": (("show", "closure/or_mat", "--question", "-1", *TINY), "count from 0"),
+    "unknown part": (("show", "clevr/one_hop", "--part", "dev", *TINY), "one of train, validation, test"),
+    "unknown part of CLOSURE": (("show", "closure/or_mat", "--part", "dev", *TINY), "one of train, validation, test"),
     "unknown edition": (("make", "clevr", "--edition", "second", *TINY), "no edition 'second'"),
-    "no editions": (("gap", "closure", "--edition", "release", *TINY), "closure has no option --edition"),
+    "no editions": (("gap", "closure", "--edition", "release", *TINY), "No such option: --edition"),
     "unknown split": (("gap", "closure", "--split", "or_mats", *TINY), "no test 'or_mats'"),
-    "no gap": (("gap", "clevr", *TINY), "CLEVR holds nothing out"),
-    "no report": (("report", "clevr", *TINY), "recombine report closure"),
-    "no negatives": (("make", "clevr", "--negatives", "hard", *TINY), "clevr has no option --negatives"),
-    "no negatives to show": (("show", "closure/or_mat", "--negatives", "hard", *TINY), "no option --negatives"),
-    "no concepts": (("check", "clevr", "--concepts", "mine.txt"), "--concepts is for curi"),
+    "no negatives": (("make", "clevr", "--negatives", "hard", *TINY), "No such option: --negatives"),
+    "no negatives to show": (("show", "closure/or_mat", "--negatives", "hard", *TINY), "No such option: --negatives"),
+    "no concepts": (("check", "clevr", "--concepts", "mine.txt"), "No such option: --concepts"),
     "unknown scale": (("make", "clevr", "--scale", "huge"), "no scale 'huge'"),
     "unknown format": (("make", "clevr", "--format", "xml", *TINY), "no format 'xml'"),
-    "no formats": (("make", "closure", "--format", "json", *TINY), "closure has no option --format"),
-    "unknown condition": (("make", "clevr", "--cogent", "C", *TINY), "one of A, B"),
+    "no formats": (("make", "closure", "--format", "json", *TINY), "no format 'json'"),
+    "unknown condition": (("make", "clevr", "--cogent", "C", *TINY), "--cogent"),
     "bad ending of a report": (("report", "closure", "--out", "report.pdf", *TINY), ".html"),
     "scenes alone": (("check", "clevr", "--scenes", "s.json"), "belong together"),
     "questions alone": (("check", "clevr", "--questions", "q.json"), "belong together"),
-    "files for CURI": (("check", "curi", "--scenes", "s.json", "--questions", "q.json"), "not for curi"),
+    "files for CURI": (("check", "curi", "--scenes", "s.json", "--questions", "q.json"), "No such option: --scenes"),
 }
 
 

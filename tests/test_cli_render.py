@@ -180,7 +180,7 @@ def test_a_disk_that_is_too_small_is_refused_before_anything_is_made(
 
 def test_a_dataset_is_drawn_again_as_it_was(run: Run, tmp_path: Path, dataset: Path) -> None:
     assert run("make", *CURI, "--render", "images,sounds", *SMALL, "--out", tmp_path / "made").code == 0
-    ran = run("render", dataset, "--what", "images,sounds", *SMALL, "--out", tmp_path / "again", "--workers", "1")
+    ran = run("render", dataset, "--kind", "images,sounds", *SMALL, "--out", tmp_path / "again", "--workers", "1")
     assert ran.code == 0 and "8 images and 8 sounds take about" in ran.err
     for name in ("images", "sounds"):
         assert pd.read_parquet(tmp_path / "made" / name).equals(pd.read_parquet(tmp_path / "again" / name))
@@ -202,7 +202,7 @@ def test_clevr_is_drawn_again(run: Run, tmp_path: Path) -> None:
     words = ("--first", "2", "--format", "webdataset", "--size", "48x32", "--workers", "1")
     assert run("render", tmp_path / "made", *words, "--out", tmp_path / "drawn").code == 0
     assert {file.name for file in (tmp_path / "drawn" / "webdataset").iterdir()} == {"train", "val", "test"}
-    refused(run("render", tmp_path / "made", "--what", "sounds"), "the scenes of clevr have no sound")
+    refused(run("render", tmp_path / "made", "--kind", "sounds"), "the scenes of clevr have no sound")
 
 
 def test_recordings_are_heard_in_place_of_our_instruments(run: Run, tmp_path: Path, dataset: Path) -> None:
@@ -212,7 +212,7 @@ def test_recordings_are_heard_in_place_of_our_instruments(run: Run, tmp_path: Pa
         wave = 0.5 * np.sin(np.arange(4_000) * (200 + 10 * number) * 2 * np.pi / 44_100)
         (folder / file_name(instrument, pitch)).write_bytes(to_wav(wave))
     words = ("render", dataset, "--first", "2", "--workers", "1")
-    assert run(*words, "--what", "sounds", "--out", tmp_path / "ours").code == 0
+    assert run(*words, "--kind", "sounds", "--out", tmp_path / "ours").code == 0
     assert run(*words, "--recordings", folder, "--out", tmp_path / "own").code == 0
     ours, own = (pd.read_parquet(tmp_path / name / "sounds")["sound"] for name in ("ours", "own"))
     assert ours[0]["bytes"] != own[0]["bytes"]
@@ -230,7 +230,7 @@ BAD_MAKE = {
     "no size": (("--render", "images", "--size", "480"), "'480' is no size; write width and height such as 480x320"),
     "a size of nothing": (("--render", "images", "--size", "0x320"), "1 to 8192 pixels a side"),
     "a huge size": (("--render", "images", "--size", "99999x320"), "1 to 8192 pixels a side"),
-    "no scene": (("--render", "images", "--first", "0"), "--first"),
+    "no scene": (("--render", "images", "--first", "0"), "first must be at least 1"),
     "unknown format": (("--render", "images", "--format", "jpeg"), "no format 'jpeg' for images and sounds"),
     "tar of nothing": (("--format", "webdataset"), "say which with --render"),
     "official files": (("--format", "json"), "no format 'json'"),
@@ -287,8 +287,8 @@ def test_a_bad_dataset_is_told_in_one_sentence(run: Run, tmp_path: Path, dataset
 
 
 def test_words_that_do_not_belong_together_are_refused(run: Run, tmp_path: Path, dataset: Path) -> None:
-    refused(run("render", dataset, "--what", "sounds", "--photo"), "--photo is for images")
-    refused(run("render", dataset, "--what", "images", "--recordings", tmp_path), "--recordings is for sounds")
+    refused(run("render", dataset, "--kind", "sounds", "--photo"), "--photo is for images")
+    refused(run("render", dataset, "--kind", "images", "--recordings", tmp_path), "--recordings is for sounds")
     refused(run("render", dataset, "--out", dataset), "exists and is not empty")
     refused(run("render", dataset, "--recordings", tmp_path / "none"), "there is no folder")
 

@@ -46,6 +46,8 @@ class Benchmark:
     """None where it has no networks."""
     scene_files_at: str | None = None
     """Opens a scene file of the original as the folder of a dataset; None where there are no such files."""
+    reader_at: str | None = None
+    """Reads a question in words as a program, where it has questions."""
     commands: Mapping[str, str] = field(default_factory=dict)
     """Further commands of the command line: what each does, in a sentence. `commands.py` has a function for each."""
 

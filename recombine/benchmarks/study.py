@@ -294,8 +294,10 @@ class Study(ABC):
 
         `write` puts other files into the folder in place of the artefacts, `also` further ones.
         """
-        if render is None and (size or first):
-            raise UserError(f"{'size' if size else 'first'} is for render; say what to render, such as images")
+        if render is None and (size is not None or first is not None):
+            raise UserError(
+                f"{'size' if size is not None else 'first'} is for render; say what to render, such as images"
+            )
         if not render:
             refuse_format(format, self.formats)
         pixels = wanted(render, size, first) if isinstance(render, str) else render

@@ -1,7 +1,8 @@
 """Options of the command line, read off signatures.
 
 A keyword of a function is an option if its annotation carries a text: `seed: Annotated[int, "Another seed ..."] = 0`
-is `--seed`. Sequences may be repeated and lose their s, mappings are written name=value.
+is `--seed`. Sequences may be repeated and lose their s, mappings are written name=value; a tuple after the text says
+other names: `Annotated[int, "Which one.", ("--number", "--episode")]`.
 """
 
 import os
@@ -35,9 +36,13 @@ class Option:
     default: Any
     word: bool = False
     """Whether it stands in a command without its name."""
+    flags: tuple[str, ...] = ()
+    """What it is called, where that does not follow from its name."""
 
     @property
     def flag(self) -> str:
+        if self.flags:
+            return self.flags[0]
         short = self.name.removesuffix("s") if self.many else self.name
         return "--" + short.replace("_", "-")
 
@@ -46,7 +51,7 @@ class Option:
         kind = list[self.type] | None if self.many else self.type if self.default is not None else self.type | None
         default = CORES if self.name == "workers" else None if self.many else self.default
         said = {"help": escape(self.help), "show_default": default not in (None, "", False, Parameter.empty)}
-        option: Any = typer.Argument(**said) if self.word else typer.Option(self.flag, **said)
+        option: Any = typer.Argument(**said) if self.word else typer.Option(*(self.flags or [self.flag]), **said)
         return Parameter(self.name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
 
     def value(self, given: Any) -> Any:
@@ -73,15 +78,16 @@ def _option(parameter: Parameter, annotation: Any, words: bool) -> Option | None
     help, kinds = _parts(annotation)
     if help is None:
         return None
+    flags = next((one for one in getattr(annotation, "__metadata__", ()) if isinstance(one, tuple)), ())
     for kind in kinds:
         origin = get_origin(kind)
         if isinstance(origin, type) and issubclass(origin, Mapping):
-            return Option(parameter.name, help, str, True, True, None)
+            return Option(parameter.name, help, str, True, True, None, flags=flags)
         if origin is Literal or kind in SIMPLE:
             word = parameter.kind is Parameter.POSITIONAL_OR_KEYWORD and words
-            return Option(parameter.name, help, kind, False, False, parameter.default, word)
+            return Option(parameter.name, help, kind, False, False, parameter.default, word, flags)
         if isinstance(origin, type) and issubclass(origin, Sequence):
-            return Option(parameter.name, help, get_args(kind)[0], True, False, None)
+            return Option(parameter.name, help, get_args(kind)[0], True, False, None, flags=flags)
     raise TypeError(f"{parameter.name} cannot be an option: {annotation}")
 
 

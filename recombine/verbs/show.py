@@ -17,7 +17,7 @@ def run(
     open: Open,
     asked: Mapping[str, Any],
     *,
-    number: Annotated[int, "Which episode, question or image."] = 0,
+    number: Annotated[int, "Which episode, question or image.", ("--number", "--episode", "--question", "--image")] = 0,
     out: Annotated[Path | None, "Write a self-contained page (.html) or a picture (.svg) instead."] = None,
 ) -> Answer:
     name, _, split = what.partition("/")

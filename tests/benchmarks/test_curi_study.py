@@ -56,14 +56,15 @@ def test_another_seed_makes_another_world(tmp_path: Path, tiny: Curi) -> None:
 
 
 def test_the_gap_is_zero_when_nothing_is_held_out(tiny: Curi) -> None:
-    found = tiny.gap(["instance-iid"]).gaps["instance-iid"]
-    for metric in ("mAP", "accuracy"):
-        assert found[metric].gap.value == found[metric].gap.low == found[metric].gap.high == 0
+    found = tiny.gap(["instance-iid"])
+    assert [trial.metric for trial in found.trials] == ["mAP", "accuracy"]
+    for trial in found.trials:
+        assert trial.gap.gap.value == trial.gap.gap.low == trial.gap.gap.high == 0
 
 
 def test_the_strong_oracle_is_at_least_as_good(tiny: Curi) -> None:
-    for split, by_metric in tiny.gap(["binding-color", "binding-shape", "boolean"]).gaps.items():
-        assert by_metric["mAP"].gap.low > 0, split
+    for trial in tiny.gap(["binding-color", "binding-shape", "boolean"]).of("mAP"):
+        assert trial.gap.gap.low > 0, trial.split
 
 
 @pytest.mark.parametrize("negatives", ["hard", "easy"])

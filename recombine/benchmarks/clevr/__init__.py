@@ -12,5 +12,6 @@ BENCHMARK = Benchmark(
     example="one_hop",
     study_at="facade:Clevr",
     language_at="laws:LANGUAGE",
+    reader_at="english:read",
     scene_files_at="redraw:opened",
 )

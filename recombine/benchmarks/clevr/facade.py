@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, NamedTuple, cast
@@ -9,6 +10,7 @@ from typing import Annotated, ClassVar, Literal, NamedTuple, cast
 import numpy as np
 import pyarrow as pa
 
+from recombine import benchmarks
 from recombine.benchmarks.clevr import check as checks
 from recombine.benchmarks.clevr import exam as of_exam
 from recombine.benchmarks.clevr.english import read
@@ -25,6 +27,7 @@ from recombine.benchmarks.clevr.world import COGENT, ClevrWorld
 from recombine.benchmarks.study import First, Render, Seed, Size, Splits, Study, Workers, part_named
 from recombine.benchmarks.study import Part as PartName
 from recombine.benchmarks.study import Scale as ScaleName
+from recombine.language.expr import Expr
 from recombine.metrics.speed import Speed
 from recombine.render.folders import Dataset
 from recombine.render.rendering import Given, Tell, quiet
@@ -40,6 +43,8 @@ from recombine.world.shards import read_scenes
 from recombine.world.vocabulary import Vocabulary
 
 EDITIONS = ("paper", "release")
+SceneFiles = Annotated[Sequence[Path], "A file of scenes, JSON or JSON lines; may be repeated.", ("--scenes",)]
+QuestionFile = Annotated[Path | None, "A file of questions about them."]
 
 
 class Spread(NamedTuple):
@@ -197,21 +202,32 @@ class Clevr(Study):
     def check(
         self,
         *,
-        scenes: Annotated[Sequence[Path], "A file of scenes, JSON or JSON lines; may be repeated."] = (),
-        questions: Annotated[Path | None, "A file of questions about them."] = None,
+        scenes: SceneFiles = (),
+        questions: QuestionFile = None,
     ) -> tuple[Table, bool]:
         """Every law on fresh scenes and questions; or files of scenes and questions.
 
         Of files, relations are recomputed from coordinates, programs run, and the text is read where there is no
         program; the answers are compared family by family.
         """
-        if bool(scenes) != (questions is not None):
-            raise UserError("scenes and questions belong together: give both files")
-        return check_files(scenes, questions) if questions is not None else super().check()
+        return check_files(scenes, questions, read_any) if scenes or questions else super().check()
 
     def need_room(self, splits: Sequence[str] = ()) -> None:
         missing = [part for part in PARTS if not self.store.has(self.study.questions_recipe(part))]
         self.store.need(sum(self.study.count(part) for part in missing) * (700 + self.study.scale.questions * 500))
+
+
+def read_any(text: str) -> Expr:
+    """A question of CLEVR as a program; or of any benchmark that asks in more ways."""
+    try:
+        return read(text)
+    except UserError as unread:
+        for other in map(benchmarks.get, benchmarks.names()):
+            with suppress(UserError):
+                if other.reader_at and other.name != Clevr.name:
+                    found: Expr = other.part(other.reader_at)(text)
+                    return found
+        raise unread
 
 
 def part_of(name: str) -> Part:
@@ -246,8 +262,12 @@ def records_of(table: pa.Table, split: str, vocabulary: Vocabulary) -> list[Ques
     ]
 
 
-def check_files(scenes: Sequence[str | Path], questions: str | Path, read: checks.Reader = read) -> tuple[Table, bool]:
+def check_files(
+    scenes: Sequence[str | Path], questions: str | Path | None, read: checks.Reader = read
+) -> tuple[Table, bool]:
     """Recompute a question file from its scenes; whether everything agrees. `read` is for questions without program."""
+    if not scenes or questions is None:
+        raise UserError("--scenes and --questions belong together: give both files")
     found = checks.check(scenes, questions, read)
     missing = next((row.first_missing for row in found.families if row.first_missing), "")
     if missing:

@@ -12,4 +12,5 @@ BENCHMARK = Benchmark(
     example="or_mat",
     study_at="facade:Closure",
     language_at="laws:LANGUAGE",
+    reader_at="families:read",
 )

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from recombine.benchmarks.clevr.answers import ANSWERS
 from recombine.benchmarks.clevr.exam import Ideal
-from recombine.benchmarks.clevr.facade import Clevr, check_files, part_of
+from recombine.benchmarks.clevr.facade import Clevr, QuestionFile, SceneFiles, check_files, part_of
 from recombine.benchmarks.clevr.objects import QuestionSet
 from recombine.benchmarks.clevr.question_page import QuestionView, question_card
 from recombine.benchmarks.clevr.shapes import shape_of
@@ -27,7 +27,6 @@ from recombine.metrics.speed import Speed
 from recombine.report.document import Card, Chapter
 from recombine.report.table import Cell, Column, Table
 from recombine.store.engine import Progress, silent
-from recombine.store.errors import UserError
 from recombine.store.store import Store
 from recombine.tasks.exam import Exam, Marks
 from recombine.world.scenes import Scenes
@@ -143,16 +142,9 @@ class Closure(Study):
     def speeds(self) -> Iterator[Speed]:
         return speeds(self.study)
 
-    def check(
-        self,
-        *,
-        scenes: Annotated[Sequence[Path], "A file of scenes, JSON or JSON lines; may be repeated."] = (),
-        questions: Annotated[Path | None, "A file of questions about them."] = None,
-    ) -> tuple[Table, bool]:
+    def check(self, *, scenes: SceneFiles = (), questions: QuestionFile = None) -> tuple[Table, bool]:
         """Every law on fresh scenes and questions; or files of scenes and questions, as for CLEVR."""
-        if bool(scenes) != (questions is not None):
-            raise UserError("scenes and questions belong together: give both files")
-        return check_files(scenes, questions, ENGLISH.read) if questions is not None else super().check()
+        return check_files(scenes, questions, ENGLISH.read) if scenes or questions else super().check()
 
     def need_room(self, splits: Sequence[str] = ()) -> None:
         self.store.need(self.clevr.study.count("val") * 3_000)

@@ -105,3 +105,4 @@ FAMILIES = Families((*CLEVR_FAMILIES, *(family for families in CLOSURE_FAMILIES.
 """CLEVR's, then CLOSURE's."""
 
 ENGLISH = English(FAMILIES)
+read = ENGLISH.read

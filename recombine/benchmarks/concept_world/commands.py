@@ -43,7 +43,8 @@ def draw(
     drawing.need_place(out, ".png", folder=True)
     drawing.need_place(graph, ".svg")
     which = drawing.Which(concept=concept, concepts=concepts, where=where, depth=depth, grid=grid)
-    found = drawing.draw(target, n or (16 if out else 1), seed=seed, **which)
+    many = (16 if out else 1) if n is None else n
+    found = drawing.draw(target, many, seed=seed, **which)
     written = [found.write(out)] if out else []
     written += [drawing.write_graph(found.view(), graph)] if graph else []
     shown: list[RenderableType] = []
