@@ -10,18 +10,19 @@ on ours. Pairs: networks that were trained with pentominoes of three colours, an
 
 import argparse
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from recombine.benchmarks.concept_world.findings import FROM_SCRATCH, PRETRAINED, theirs
+from recombine.benchmarks.concept_world.networks import NETWORKS, Options
 from recombine.benchmarks.concept_world.published import F1
-from recombine.benchmarks.concept_world.runs import FROM_SCRATCH, PRETRAINED, printed, theirs
-from recombine.benchmarks.concept_world.training import Eye, Job, examples, job_of, study_of
-from recombine.metrics.confusion import confusion, f1
-from recombine.solvers.networks.images import build
-from recombine.solvers.pictures import answer
+from recombine.benchmarks.networks import Job, job_of
+from recombine.metrics.confusion import f1
 from recombine.solvers.records import identity_of, runs_of
 from recombine.solvers.train import load_best
+from recombine.store.engine import InProcess
 from recombine.store.store import Store
 
 READINGS = Path(__file__).with_suffix(".concepts")
@@ -53,8 +54,8 @@ def rows(runs: list) -> None:
     odd: dict[tuple[str, str], list[float]] = defaultdict(list)
     ours: dict[tuple[str, str], list[float]] = defaultdict(list)
     for run, job, config, results in runs:
-        if job.experiment == ROWS:
-            name = printed(job.model, results["pretrained"])
+        if job.split == ROWS:
+            name = NETWORKS.printed(job, config)
             for test, matrix in tested(run, job, config).items():
                 odd[name, test].append(f1(matrix)[2])
                 ours[name, test].append(results["f1"][test][2])
@@ -65,24 +66,19 @@ def rows(runs: list) -> None:
 
 def tested(run: Path, job: Job, config: dict) -> dict[str, np.ndarray]:
     """What a network of `sequences` takes for what on the tests of the other reading."""
-    study = study_of(Job(ODD, job.model, job.seed, concepts=READINGS), Store.default())
-    classes = study.experiment(ODD).classes
-    network = build(job.model, study.library.grid.width, len(classes), job.key / "network")
+    other = replace(job, split=ODD, options=Options(concepts=READINGS))
+    study = NETWORKS.study(other, Store.default(), InProcess())
+    network = NETWORKS.network(other, study)
     load_best(run / "checkpoints" / "best.safetensors", network, identity_of(config))
-    found = {}
-    for test in study.experiment(ODD).tests:
-        asked = examples(study, ODD, test)
-        said = answer(network, Eye(study.library.grid.width, study.library.grid.height), asked.observed(), job.training)
-        found[test] = confusion(asked.asked, said.argmax(axis=1), len(classes))
-    return found
+    return {test: np.array(rows) for test, rows in NETWORKS.examine(other, study, network)["confusion"].items()}
 
 
 def pairs(runs: list) -> None:
     """F1 of the three kinds of pairs, the mean over seeds."""
     found: dict[tuple[str, str], list[dict[str, list[float]]]] = defaultdict(list)
-    for _, job, _, results in runs:
-        if job.experiment in (PAIRS, THREE):
-            found[printed(job.model, results["pretrained"]), job.experiment].append(results["f1"])
+    for _, job, config, results in runs:
+        if job.split in (PAIRS, THREE):
+            found[NETWORKS.printed(job, config), job.split].append(results["f1"])
     for name in ORDER:
         if (name, PAIRS) not in found and (name, THREE) not in found:
             continue

@@ -1,38 +1,59 @@
-"""What stands beside networks on a results page: baselines and ideal learners that sit the same tests."""
+"""What stands beside networks: baselines and ideal learners that sit the same tests."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from recombine.benchmarks.networks import Job
 from recombine.benchmarks.scoring import score
 from recombine.metrics.intervals import Interval
-from recombine.store.engine import Progress
+from recombine.report.table import Column, Table
+from recombine.store.engine import InProcess, Progress
+from recombine.store.outputs import write_text
 from recombine.store.recipe import Recipe
-from recombine.store.store import Store, write_atomically
+from recombine.store.store import Store
 
 VERSION = 1
 """Of all that the scores depend on but the data: baselines, features, exams."""
 Row = dict[str, Any]
 FILE = "scores.json"
+IDEAL = {"strong": "strong oracle", "weak": "weak oracle"}
 
 
-def beside(benchmark: str, split: str, data: str, store: Store, progress: Progress, **options: Any) -> list[Row]:
+def reference_tables(jobs: Iterable[tuple[str, Job]], store: Store, progress: Progress) -> dict[str, Table]:
+    """A table for each world, where somebody can sit its tests."""
+    found = {}
+    for world, job in jobs:
+        options = job.networks.reference(job, job.networks.study(job, store, InProcess()))
+        if options:
+            found[world] = _table(world, job, reference_scores(job.benchmark, store, progress, **options))
+    return found
+
+
+def reference_scores(
+    benchmark: str, store: Store, progress: Progress, *, split: str, data: str, **options: Any
+) -> list[Row]:
     """All baselines and both ideal learners on a split whose data have this digest; the store keeps their scores."""
     recipe = Recipe("baselines", VERSION, {"benchmark": benchmark, "split": split, **options}, {"data": data})
+    asked = {{"episodes": "first"}.get(name, name): value for name, value in options.items()}
 
     def make(draft: Path) -> None:
-        found = score(None, benchmark, [split], store=store, progress=progress, **options).json()
-        text = json.dumps(found, indent=1)
-        write_atomically(draft / FILE, lambda part: part.write_text(text))
+        found = score(None, benchmark, [split], store=store, progress=progress, **asked).json()
+        write_text(draft / FILE, json.dumps(found, indent=1))
 
     rows: list[Row] = json.loads((store.get(recipe, make) / FILE).read_text())
     return rows
 
 
-def solver_of(row: Row) -> str:
-    """The name of a solver as a table has it."""
-    name = str(row["solver"])
-    return {"strong": "strong oracle", "weak": "weak oracle"}.get(name, name)
+def _table(world: str, job: Job, rows: list[Row]) -> Table:
+    scores: dict[str, dict[str, Interval]] = {}
+    for row in rows:
+        scores.setdefault(IDEAL.get(row["solver"], row["solver"]), {}).update(job.networks.sat(row))
+    tests = tuple(dict.fromkeys(test for one in scores.values() for test in one))
+    columns = (Column("solver"), *(Column(test, "right", job.networks.format) for test in tests))
+    cells = tuple((solver, *map(one.get, tests)) for solver, one in scores.items())
+    return Table(f"Baselines and ideal learners, {world}", columns, cells, job.networks.reference_note)
 
 
 def score_of(row: Row, metric: str, times: float = 1.0) -> Interval:

@@ -74,7 +74,7 @@ def _command(name: str, verb: Verb, words: Sequence[str]) -> Callable[..., Any]:
     method: dict[str, Option] = {}
     study: dict[str, Option] = {}
     if hasattr(run, "options"):  # of its own, by the benchmark
-        method = run.options(benchmark)
+        method = {name: one for source in run.options(benchmark) for name, one in options_of(source).items()}
     elif verb.method and (benchmark or name != "list"):
         kind = benchmark.study if benchmark else import_module("recombine.benchmarks.study").Study
         method = options_of(getattr(kind, verb.method))

@@ -1,23 +1,18 @@
 """What a paper found, and whether our runs say the same.
 
-A verdict is computed from the scores and names the numbers it rests on. Each of its cases has a *margin*, which is
-above zero where the finding holds; the case is *decided* if the interval over seeds leaves zero out, which one seed
-never does.
+A finding has *cases*, such as one for each network, and each case a *margin*, which is above zero where the case is as
+the paper says. A case is decided if the interval over seeds leaves zero out, which one seed never does. A finding holds
+if all its cases are decided and as the paper says; it does not hold if one is decided and not so.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recombine.metrics.intervals import Interval
+from recombine.report.table import Column, Table
 
-
-@dataclass(frozen=True)
-class Verdict:
-    """A finding of the paper, whether it holds here, and the numbers that say so."""
-
-    finding: str
-    holds: str
-    because: str
+HOLDS, FAILS, OPEN = "✓", "✗", "?"
 
 
 @dataclass(frozen=True)
@@ -28,33 +23,48 @@ class Case:
     margin: Interval
 
     @property
-    def holds(self) -> bool:
-        return self.margin.value > 0
+    def mark(self) -> str:
+        if self.margin.low > 0:
+            return HOLDS
+        return FAILS if self.margin.high < 0 else OPEN
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A finding of the paper, and what our runs say of it; `unknown` is what they would have to be of."""
+
+    finding: str
+    cases: tuple[Case, ...]
+    unknown: str
 
     @property
-    def decided(self) -> bool:
-        """Whether it is beyond the scatter over seeds."""
-        return self.margin.low > 0 or self.margin.high < 0
+    def counts(self) -> Counter[str]:
+        return Counter(case.mark for case in self.cases)
+
+    @property
+    def mark(self) -> str:
+        if self.counts[FAILS]:
+            return FAILS
+        return HOLDS if self.cases and self.counts[HOLDS] == len(self.cases) else OPEN
 
 
-def judged(finding: str, cases: Sequence[Case], unknown: str) -> Verdict:
-    """By the means, a finding holds if all its cases do, and in part if some do; it says how many are decided."""
-    if not cases:
-        return Verdict(finding, "not known yet", f"There are no finished runs of {unknown}.")
-    agree, differ = ([case for case in cases if case.holds is way] for way in (True, False))
-    holds = "holds" if not differ else "holds in part" if agree else "does not hold"
-    decided = sum(case.decided for case in cases)
-    if decided < len(cases):
-        holds += f" by the means, decided in {decided} of {len(cases)} cases"
-    return Verdict(finding, holds, " ".join(_listed("As the paper says", agree) + _listed("Not so", differ)))
+def finding_tables(found: Sequence[Verdict]) -> list[Table]:
+    """All findings with their marks, and their cases."""
+    if not found:
+        return []
+    marks = (HOLDS, FAILS, OPEN)
+    columns = (Column("", "right"), Column("finding"), Column("here"), *(Column(mark, "right") for mark in marks))
+    rows = tuple((n, one.finding, one.mark, *(one.counts[mark] for mark in marks)) for n, one in enumerate(found, 1))
+    note = (
+        f"{HOLDS} holds, {FAILS} does not hold, {OPEN} is not decided; the last columns count the cases. A case is "
+        "decided where the 95 % interval over seeds leaves out zero, which one seed never does. A finding holds if all "
+        "its cases do, and does not hold if one does not."
+    )
+    cases = [(n, case.says, case.mark) for n, one in enumerate(found, 1) for case in one.cases]
+    cases += [(n, f"no finished runs of {one.unknown}", OPEN) for n, one in enumerate(found, 1) if not one.cases]
+    table = Table("Cases", (Column("", "right"), Column("case"), Column("here")), tuple(sorted(cases, key=_number)))
+    return [Table("Findings", columns, rows, note), table]
 
 
-def _listed(name: str, cases: Sequence[Case]) -> list[str]:
-    """One sentence for the cases that are decided and one for the others."""
-    sure, unsure = ("; ".join(case.says for case in cases if case.decided is way) for way in (True, False))
-    return ([f"{name}: {sure}."] if sure else []) + ([f"{name}, not decided: {unsure}."] if unsure else [])
-
-
-def bullets(found: Sequence[Verdict]) -> str:
-    """Verdicts as a list in Markdown."""
-    return "\n".join(f"* {one.finding}: **{one.holds}**. {one.because}" for one in found)
+def _number(row: tuple[int, str, str]) -> int:
+    return row[0]

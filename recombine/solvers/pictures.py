@@ -83,20 +83,24 @@ class PictureSolver:
 
     def learn(self, examples: Examples, key: Key) -> Standing:
         """Train, and say how it stands at the end."""
-        held = held_back(examples.target, key / "validation")
-        pictures = Pictures(_pixels(self.eye, examples.scenes, examples.scene), torch.from_numpy(examples.target))
-        lesson = Classes(self.network, pictures, self._stages(examples, ~held), np.flatnonzero(held))
+        lesson = classes(self.network, self.eye, examples, key, self.first, self.first_epochs)
         return train(lesson, self.training, self.run, key, self.watch)
-
-    def _stages(self, examples: Examples, kept: np.ndarray) -> tuple[Stage, ...]:
-        whole = Stage(np.flatnonzero(kept))
-        if not self.first_epochs:
-            return (whole,)
-        early = np.isin(examples.target, [examples.answers.index(name) for name in self.first])
-        return Stage(np.flatnonzero(kept & early), self.first_epochs), whole
 
     def predict(self, test: Observed) -> np.ndarray:
         return answer(self.network, self.eye, test, self.training)
+
+
+def classes(
+    network: nn.Module, eye: Eye, examples: Examples, key: Key, first: tuple[str, ...] = (), first_epochs: int = 0
+) -> Classes:
+    """What is learnt from examples, some of which are held back; at first, for so many epochs, only some answers."""
+    held = held_back(examples.target, key / "validation")
+    pictures = Pictures(_pixels(eye, examples.scenes, examples.scene), torch.from_numpy(examples.target))
+    stages: tuple[Stage, ...] = (Stage(np.flatnonzero(~held)),)
+    if first_epochs:
+        early = np.isin(examples.target, [examples.answers.index(name) for name in first])
+        stages = (Stage(np.flatnonzero(~held & early), first_epochs), *stages)
+    return Classes(network, pictures, stages, np.flatnonzero(held))
 
 
 def answer(network: nn.Module, eye: Eye, test: Observed, training: Training) -> np.ndarray:

@@ -1,77 +1,167 @@
-"""What one can do with networks: train them, test them, and put many runs into a table beside the paper's.
+"""What one can do with networks: train them, test them, and put many runs into tables beside the paper's."""
 
-Each benchmark that has networks brings the same four verbs; here they are found by the benchmark's name.
-"""
-
-from inspect import signature
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from recombine.benchmarks.concept_world import networks as concept_world_learners
-from recombine.benchmarks.curi import networks as curi_learners
-from recombine.report.table import Table
-from recombine.solvers.records import read_config
+from recombine.benchmarks import networks as of_networks
+from recombine.benchmarks.networks import SETTINGS, Job, Networks, changes, chosen, job_of, networks_of, trained
+from recombine.benchmarks.reference_scores import reference_tables
+from recombine.benchmarks.run_tables import brief as brief
+from recombine.benchmarks.run_tables import cost_table, runs_table, settings_table, tested_table
+from recombine.benchmarks.runs import Outcomes, mean_of, read_outcomes, with_ideal
+from recombine.benchmarks.study import Splits
+from recombine.report.document import ENDINGS, Chapter, write_document
+from recombine.report.findings import finding_tables
+from recombine.report.notes import notes_of
+from recombine.report.table import Cell, Column, Table
+from recombine.report.times import time_of
+from recombine.report.training_progress import Teller
+from recombine.solvers.jobs import train_all
+from recombine.solvers.records import read_config, read_results
 from recombine.solvers.training import need_torch
+from recombine.store.engine import InProcess, Progress, engine, silent
 from recombine.store.errors import UserError
+from recombine.store.outputs import folder_for_runs, free_file, positive
+from recombine.store.store import Store
 
-LEARNING: dict[str, ModuleType] = {"concept-world": concept_world_learners, "curi": curi_learners}
-"""The benchmarks that have networks."""
+Models = Annotated[Sequence[str], "A network; repeat for several. Default: all."]
 
 
-def train(benchmark: str, parts: Any = (), models: Any = (), *, device: str = "auto", **options: Any) -> Table:
-    """Train networks on parts of a benchmark (splits or experiments); what is done already is kept."""
+def train(
+    benchmark: str,
+    splits: Splits = (),
+    models: Models = (),
+    *,
+    seed: Annotated[int, "Another seed gives another world to learn from."] = 0,
+    seeds: Annotated[int, "How many seeds of each network, each a run of its own."] = 1,
+    first_seed: Annotated[int, "The first seed of the networks."] = 0,
+    out: Annotated[str | Path, "Where the runs are; finished ones are kept, others go on."] = "runs",
+    scale: Annotated[str, "How much data: demo, laptop or paper, which may be gigabytes, made once."] = "demo",
+    workers: Annotated[int, "Runs at once, each with one thread. Default: all cores here, one in Python."] = 1,
+    rate: Annotated[float | None, "The learning rate. Default: the paper's."] = None,
+    device: Annotated[Literal["auto", "cpu", "cuda", "mps"], "auto takes the fastest."] = "auto",
+    precision: Annotated[
+        Literal["float32", "bfloat16"], "bfloat16 is faster on a GPU or with AMX, far slower elsewhere."
+    ] = "float32",
+    store: Store | None = None,
+    progress: Progress = silent,
+    **options: Any,
+) -> Table:
+    """Train networks, each on each split from each of so many seeds; what is done already is kept.
+
+    `options` are those that the networks of a benchmark have of their own.
+    """
     need_torch()
-    verb = _verb(benchmark, "train", options)
-    return verb(parts, models, device=_device(device), **options)
-
-
-def _device(wanted: str) -> str:
     from recombine.solvers.train import devices
 
-    return devices()[0] if wanted == "auto" else wanted
+    networks = networks_of(benchmark)
+    positive(workers=workers, seeds=seeds)
+    wanted = chosen(networks, options)
+    given = {"rate": rate, "device": devices()[0] if device == "auto" else device, "precision": precision}
+    names = list(dict.fromkeys(models or networks.models))
+    kinds = [_job(networks, model, wanted, scale, seed, given) for model in names]
+    for option in changes(wanted):
+        if not any(option in changes(kind.options) for kind in kinds):
+            raise UserError(f"the option '{option}' says nothing to {', '.join(names)}; leave it out")
+    place, store = folder_for_runs(out), store or Store.default()
+    with engine(workers, progress) as running:
+        study = networks.study(kinds[0], store, running)
+        jobs = [
+            replace(kind, split=split, seed=number)
+            for number in range(first_seed, first_seed + seeds)
+            for split in dict.fromkeys(splits or networks.splits(study))
+            for kind in kinds
+        ]
+        for job in jobs:
+            of_networks.check(job, study, place)
+        for job in {job.split: job for job in jobs}.values():
+            networks.prepare(job, study)
+        return _runs(networks, train_all(running, _Learn(store.home, place), jobs))
 
 
-def evaluate(run: str | Path, **options: Any) -> list[Table]:
-    """Test a run again with its best weights."""
+def _job(networks: Networks[Any], model: str, options: Any, scale: str, seed: int, given: dict[str, Any]) -> Job:
+    """A job of a network, of which split and seed are still open."""
+    training, own = trained(networks, model, options, **given), networks.concerning(options, model)
+    settled = {one.name: one.default for one in fields(own) if one.name in SETTINGS}
+    return Job(networks.benchmark, "", model, 0, scale, seed, replace(own, **settled), training)
+
+
+@dataclass(frozen=True)
+class _Learn:
+    """Does a job in a process of its own, with the places it needs."""
+
+    home: Path
+    out: Path
+
+    def __call__(self, job: Job) -> Path:
+        study = job.networks.study(job, Store(self.home), InProcess())
+        return of_networks.learn(job, study, self.out, Teller(job.name, where=job.training.where))
+
+
+def _runs(networks: Networks[Any], found: Iterable[tuple[str, dict[str, Any]]]) -> Table:
+    """A row for each run: its mean score in each test."""
+    scores = [(name, results, networks.scores(results)) for name, results in found]
+    tests = tuple(dict.fromkeys(test for _, _, one in scores for test in one))
+    numbers = (Column("steps", "right"), *(Column(test, "right", networks.format) for test in tests))
+    rows: list[tuple[Cell, ...]] = []
+    for name, results, one in scores:
+        cells = (mean_of(one[test].values()) if test in one else None for test in tests)
+        short = name.removeprefix(f"{networks.benchmark}-")
+        rows.append((short, results["steps"], *cells, time_of(results["cpu_seconds"])))
+    note = "recombine eval RUN tells more of one of them."
+    return Table(f"Runs of {networks.benchmark}", (Column("run"), *numbers, Column("CPU", "right")), tuple(rows), note)
+
+
+def evaluate(
+    run: str | Path, *, store: Store | None = None, progress: Progress = silent, **options: Any
+) -> list[Table]:
+    """Test a run again with its best weights; some benchmarks have options for their tests."""
     need_torch()
-    benchmark = str(read_config(Path(run)).get("benchmark"))
-    return _verb(benchmark, "evaluate", options)(run, **options)
+    folder = Path(run)
+    config = read_config(folder)
+    job = job_of(config, folder)
+    if unknown := sorted(set(options) - set(job.networks.examined)):
+        raise UserError(f"{job.benchmark} has no option '{unknown[0]}' to test a run")
+    before = read_results(folder) or {}
+    as_before = {name: before[name] for name in job.networks.examined if name in before}
+    job = replace(job, options=replace(job.options, **{**as_before, **options}))
+    store = store or Store.default()
+    study = job.networks.study(job, store, InProcess(progress))
+    found, ideal = of_networks.examine(folder, study, job), job.networks.ideal(job, study)
+    others = {} if ideal else reference_tables([(job.split, job)], store, progress)
+    return [tested_table(job, config, found, ideal), *others.values(), *job.networks.told(found)]
 
 
-def table(benchmark: str, runs: str | Path = "runs", **options: Any) -> list[Table]:
-    """The finished runs of a folder beside the paper's numbers."""
-    return _verb(benchmark, "table", options)(runs, **options)
+def table(
+    benchmark: str, runs: str | Path = "runs", *, store: Store | None = None, progress: Progress = silent
+) -> list[Table]:
+    """The finished runs of a folder beside the paper's numbers and the ideal learners'."""
+    networks = networks_of(benchmark)
+    found = read_outcomes(networks, Path(runs))
+    return networks.tables(with_ideal(found, store or Store.default(), progress))
 
 
-def brief(benchmark: str, table: Table) -> Table:
-    """A table of `table` as wide as a terminal."""
-    short: Table = LEARNING[benchmark].brief(table)
-    return short
+def results_page(
+    benchmark: str, runs: str | Path, out: str | Path, *, store: Store | None = None, progress: Progress = silent
+) -> Path:
+    """The finished runs of a folder as a page (.html), or as Markdown with figures (.md)."""
+    networks, store = networks_of(benchmark), store or Store.default()
+    found, file = read_outcomes(networks, Path(runs)), free_file(out, ENDINGS)
+    outcomes = with_ideal(found, store, progress)
+    worlds = [(world, groups[0].job) for world, groups in outcomes.worlds()]
+    return write_page(outcomes, reference_tables(worlds, store, progress), file)
 
 
-def results_page(benchmark: str, runs: str | Path, out: str | Path, **options: Any) -> Path:
-    """The finished runs of a folder as a page with figures."""
-    return _verb(benchmark, "results_page", options)(runs, out, **options)
-
-
-def _verb(benchmark: str, name: str, options: dict[str, Any]) -> Any:
-    """A verb of a benchmark, which must have all these options."""
-    if benchmark not in LEARNING:
-        raise UserError(f"there are no networks for '{benchmark}'; choose {' or '.join(LEARNING)}")
-    verb = getattr(LEARNING[benchmark], name)
-    unknown = sorted(set(options) - set(signature(verb).parameters))
-    if unknown:
-        raise UserError(f"{benchmark} has no option --{_dashed(unknown[0])} here; it has {_own_options(verb)}")
-    return verb
-
-
-def _own_options(verb: Any) -> str:
-    """The options that not every benchmark has."""
-    shared = set.intersection(*(set(signature(getattr(one, verb.__name__)).parameters) for one in LEARNING.values()))
-    own = [name for name in signature(verb).parameters if name not in {*shared, "splits", "experiments"}]
-    return ", ".join(f"--{_dashed(name)}" for name in own) or "none of its own"
-
-
-def _dashed(name: str) -> str:
-    return name.replace("_", "-")
+def write_page(outcomes: Outcomes, reference: Mapping[str, Table], file: Path) -> Path:
+    """The page of runs, with the tables of baselines by world."""
+    networks = outcomes.networks
+    found = finding_tables(networks.verdicts(outcomes.as_published()))
+    chapters = [
+        Chapter("Runs", (runs_table(outcomes),)),
+        Chapter("What the paper finds, and what we find", (*found, *notes_of(file)), networks.found),
+        *networks.chapters(outcomes, reference),
+        Chapter("Cost and settings", (cost_table(outcomes), settings_table(outcomes))),
+    ]
+    return write_document(file, f"{networks.title}: the networks", networks.intro, chapters)

@@ -19,4 +19,4 @@ def run(
         file = learners.results_page(what, runs, out, progress=progress)
         return Answer(data={"file": str(file)}, notes=(f"wrote {file}",))
     tables = learners.table(what, runs, progress=progress)
-    return Answer(tuple(learners.brief(what, table) for table in tables), [table.json() for table in tables])
+    return Answer(tuple(learners.brief(table) for table in tables), [table.json() for table in tables])

@@ -215,12 +215,13 @@ def _baselines(exam: Exam) -> dict[str, Answering]:
 
 def _networks(exam: Exam) -> dict[str, Answering]:
     pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombine[models]'")
-    from recombine.benchmarks.concept_world.training import MODELS, Eye
+    from recombine.benchmarks.concept_world.examples import Eye
+    from recombine.benchmarks.concept_world.networks import PAPER
     from recombine.solvers.networks.images import build
     from recombine.solvers.pictures import PictureSolver
 
     network = build("mlp", 32, len(exam.answers), Key(0))
-    return {"network": PictureSolver(network, Eye(32, 32), MODELS["mlp"], None)}  # type: ignore[arg-type]
+    return {"network": PictureSolver(network, Eye(32, 32), PAPER, None)}  # type: ignore[arg-type]
 
 
 def _odd(test: Any) -> np.ndarray:

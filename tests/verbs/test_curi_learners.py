@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pytest import MonkeyPatch as Patch
 
-from recombine.benchmarks.curi import networks as curi_learners
-from recombine.benchmarks.curi import training
+from recombine.benchmarks import networks
+from recombine.benchmarks.curi import networks as of_curi
 from recombine.store.errors import UserError
 from tests.commands import Run, refused
 
@@ -22,7 +22,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_train_test_and_table(invoke: Run, out: Path, monkeypatch: Patch):
-    monkeypatch.setattr(curi_learners, "BESIDE", 16)
+    monkeypatch.setattr(of_curi, "REFERENCE", 16)
     made = invoke(*TRAIN, *SHORT, "--alpha", "1", "--out", str(out), "--json")
     (row,) = json.loads(made.out)
     assert row["run"] == "schema-avg-pool-counting-hard-alpha1-0" and row["steps"] == 2
@@ -31,33 +31,33 @@ def test_train_test_and_table(invoke: Run, out: Path, monkeypatch: Patch):
     results = (folder / "results.json").read_bytes()
     again = invoke("eval", str(folder), "--episodes", "4")
     assert again.code == 0 and "strong oracle" in again.out and "written" in again.out
-    assert "4 test episodes" in again.out and (folder / "results.json").read_bytes() == results
+    assert "tested on 4 episodes" in again.said and (folder / "results.json").read_bytes() == results
     told = json.loads(invoke("eval", str(folder), "--json").out)
-    assert isinstance(told, list) and told[0][0]["score"] == "mAP"
+    assert isinstance(told, list) and told[0][0]["test"] == "mAP"
     assert told[0][0]["this run"]["value"] == pytest.approx(row["mAP"]), "as many episodes as before"
-    page = invoke("table", "curi", str(out), "--out", str(out / "page.md"))
+    page = invoke("table", "curi", "--runs", str(out), "--out", str(out / "page.md"))
     text = (out / "page.md").read_text()
     assert page.code == 0 and "Table 2, mAP" in text
-    assert "**Baselines and ideal learners**" in text and "| counting, scale demo | nearest | " in text
-    shown = invoke("table", "curi", str(out))
+    assert "**Baselines and ideal learners, counting, scale demo**" in text and "| nearest | " in text
+    shown = invoke("table", "curi", "--runs", str(out))
     assert shown.code == 0 and "Table 2, accuracy" in shown.out
-    assert len(json.loads(invoke("table", "curi", str(out), "--json").out)) == 4
+    assert len(json.loads(invoke("table", "curi", "--runs", str(out), "--json").out)) == 3
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--model", "vgg"), "no pooling 'vgg'"),
+        (("--model", "vgg"), "no network 'vgg'"),
         (("--split", "nowhere"), "no split 'nowhere'"),
-        (("--modality", "smell"), "no modality 'smell'"),
+        (("--modality", "smell"), "modality must be one of schema, image, sound, not 'smell'"),
         (("--alpha", "-1"), "alpha must be a number of at least 0"),
-        (("--epochs", "3"), "curi has no option --epochs here; it has --modality, --negatives, --alpha, --edition"),
+        (("--epochs", "3"), "curi has no option 'epochs' to train; it has modality, negatives, alpha, edition"),
         (("--rate", "0"), "the rate must be a number above 0, such as 0.001, not 0"),
         (("--rate", "inf"), "the rate must be a number above 0, such as 0.001, not inf"),
         (("--device", "tpu"), "no device 'tpu'"),
         (("--size", "huge"), "'huge' is no size"),
         (("--experiment", "sequences"), "not both"),
-        (("--negatives", "medium"), "no kind of negatives 'medium'"),
+        (("--negatives", "medium"), "negatives must be one of hard, easy, not 'medium'"),
     ],
 )
 def test_what_cannot_be_done_is_refused_before_anything_is_made(
@@ -88,14 +88,14 @@ def test_a_run_without_a_checkpoint_does_not_stand_in_the_way(invoke: Run, tmp_p
 
 
 def test_one_run_that_fails_does_not_keep_the_others_from_being_done(invoke: Run, tmp_path: Path, monkeypatch: Patch):
-    learn = training.learn
+    learn = networks.learn
 
-    def failing(job: training.Job, *words: Any) -> Path:
+    def failing(job: networks.Job, *words: Any) -> Path:
         if job.seed == 0:
             raise UserError("the loss is no longer a number")
         return learn(job, *words)
 
-    monkeypatch.setattr(training, "learn", failing)
+    monkeypatch.setattr(networks, "learn", failing)
     said = "1 of 2 runs failed, the others are done; curi-schema-avg-pool-counting-hard-0: the loss is no longer"
     ran = invoke(*TRAIN, *SHORT, "--seeds", "2", "--out", str(tmp_path))
     assert ran.code == 2 and ran.err.splitlines()[-1].startswith(f"Error: {said}")
@@ -103,8 +103,8 @@ def test_one_run_that_fails_does_not_keep_the_others_from_being_done(invoke: Run
 
 
 def test_another_run_is_refused_before_data_are_made(invoke: Run, out: Path, monkeypatch: Patch):
-    monkeypatch.setattr(training.Study, "split", None)
-    words = (*TRAIN, *SHORT, "--alpha", "1", "--out", str(out), "--data-seed", "5")
+    monkeypatch.setattr(of_curi.Study, "split", None)
+    words = (*TRAIN, *SHORT, "--alpha", "1", "--out", str(out), "--seed", "5")
     refused(invoke(*words), "its data_seed is 0, here it is 5; choose another --out")
 
 
@@ -115,7 +115,7 @@ def test_a_file_is_no_folder_for_runs(invoke: Run, tmp_path: Path):
 
 
 def test_an_empty_folder_has_no_table(invoke: Run, tmp_path: Path):
-    refused(invoke("table", "curi", str(tmp_path)), "no finished runs of curi")
+    refused(invoke("table", "curi", "--runs", str(tmp_path)), "no finished runs of curi")
 
 
 def test_a_run_of_another_benchmark_is_refused(invoke: Run, out: Path, tmp_path: Path):

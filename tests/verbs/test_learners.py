@@ -34,7 +34,7 @@ def test_every_seed_is_a_run_of_its_own(runs: Path) -> None:
 
 
 def test_a_run_is_the_same_in_whatever_process(runs: Path, tmp_path: Path) -> None:
-    learners.train("concept-world", ["sequences"], ["mlp"], seed=1, out=tmp_path, scale="demo", epochs=1)
+    learners.train("concept-world", ["sequences"], ["mlp"], first_seed=1, out=tmp_path, scale="demo", epochs=1)
     here, there = (
         (folder / "concept-world-sequences-mlp-1/checkpoints/last.safetensors").read_bytes()
         for folder in (runs, tmp_path)
@@ -42,33 +42,34 @@ def test_a_run_is_the_same_in_whatever_process(runs: Path, tmp_path: Path) -> No
     assert here == there
 
 
-def test_the_table_has_the_paper_beside_ours(runs: Path) -> None:
+def test_runs_on_less_data_have_none_of_the_papers_numbers_beside_them(runs: Path) -> None:
     (table,) = learners.table("concept-world", runs)
-    assert table.title == "Table 4: ConceptWorld, sequences"
+    assert table.title == "Table 4: ConceptWorld, sequences, scale demo"
     rows = table.json()
-    assert {row["model"] for row in rows} == {"MLP (scale demo, epochs 1)"} and {row["seeds"] for row in rows} == {2}
-    assert [row["length_3, paper"] for row in rows[:3]] == [0.818, 0.805, 0.119]
+    assert {row["network"] for row in rows} == {"MLP (epochs 1)"} and {row["seeds"] for row in rows} == {2}
+    assert [row["class"] for row in rows] == ["red", "blue", "mixed", "mean"]
+    assert not [name for name in rows[0] if "paper" in name]
 
 
 def test_the_terminal_shows_the_means_and_json_everything(runs: Path, invoke: Run) -> None:
     (table,) = learners.table("concept-world", runs)
-    short = learners.brief("concept-world", table)
-    assert [column.name for column in short.columns] == ["model", "seeds", "length_3", "length_5", "length_7"]
-    (row,) = short.texts()
-    assert row[:2] == ["MLP (scale demo, epochs 1)", "2"] and row[2].endswith("(0.581)")
-    assert len(json.loads(invoke("table", "concept-world", runs, "--json").out)[0]) == 4
-    assert "0.581" in invoke("table", "concept-world", runs).out
+    short = learners.brief(table)
+    assert [column.name for column in short.columns] == ["network", "length_3", "length_5", "length_7"]
+    assert short.note.startswith("All: seeds 2, steps ") and len(short.rows) == 1
+    assert len(json.loads(invoke("table", "concept-world", "--runs", runs, "--json").out)[0]) == 4
+    assert "MLP (epochs 1)" in invoke("table", "concept-world", "--runs", runs).out
 
 
 def test_the_table_is_a_page(runs: Path, tmp_path: Path, invoke: Run) -> None:
     for name in ("networks.md", "networks.html"):
-        ran = invoke("table", "concept-world", runs, "--out", tmp_path / name)
+        ran = invoke("table", "concept-world", "--runs", runs, "--out", tmp_path / name)
         assert ran.code == 0 and ran.err.endswith(f"wrote {tmp_path / name}\n")
         text = (tmp_path / name).read_text()
-        assert "Table 4: ConceptWorld, sequences" in text and "2 of 75 runs are finished, 73 are missing" in text
-        assert "MLP (scale demo, epochs 1)" in text and "mixed 160" in text
-    assert (tmp_path / "networks" / "sequences-length_5.svg").is_file()
-    refused(invoke("table", "concept-world", runs, "--out", tmp_path / "networks.pdf"), "choose an ending")
+        assert "Table 4: ConceptWorld, sequences, scale demo" in text
+        assert "0 of 75 runs are finished, 75 are missing; with other data or settings: 2." in text
+        assert "MLP (epochs 1)" in text and "mixed 160" in text
+    assert (tmp_path / "networks" / "sequences-scale-demo-length_5.svg").is_file()
+    refused(invoke("table", "concept-world", "--runs", runs, "--out", tmp_path / "networks.pdf"), "choose an ending")
 
 
 def test_baselines_stand_beside_the_networks_and_are_scored_once(
@@ -115,8 +116,8 @@ def test_tables_need_no_pytorch(runs: Path, tmp_path: Path, monkeypatch: pytest.
 def test_a_run_is_tested_again(runs: Path) -> None:
     scores, others, *confusions = learners.evaluate(runs / "concept-world-sequences-mlp-0")
     assert others.title == "Baselines and ideal learners, sequences"
-    assert scores.title == "MLP, sequences, seed 0: F1" and len(confusions) == 3
-    assert "410,243 parameters, 1 epochs" in scores.note
+    assert scores.title == "MLP, sequences, scale demo, seed 0" and len(confusions) == 3
+    assert "410,243 parameters, 4 steps, 1 epochs" in scores.note
 
 
 def test_every_published_score_is_of_a_class_of_its_experiment() -> None:
@@ -150,7 +151,7 @@ def test_bad_words_are_refused(runs: Path, tmp_path: Path, monkeypatch: pytest.M
             "concept-world", ["sequences"], ["mlp", "resnet"], out=tmp_path, scale="demo", weights=tmp_path / "bad.pth"
         )
     (tmp_path / "bad.pth").unlink()
-    with pytest.raises(UserError, match="--weights are ResNet-18's: add --model resnet"):
+    with pytest.raises(UserError, match="the option 'weights' says nothing to mlp"):
         learners.train("concept-world", ["sequences"], ["mlp"], out=tmp_path, scale="demo", weights="none.pth")
     assert not list(tmp_path.iterdir())
 
@@ -164,7 +165,7 @@ def test_a_run_with_a_broken_file_is_refused_in_a_sentence(
     (run / lost).unlink() if how == "gone" else (run / lost).write_bytes((run / lost).read_bytes()[:5])
     if lost != "results.json":
         refused(invoke("eval", run), str(run))
-    train = ("train", "concept-world", "--experiment", "sequences", "--model", "mlp", "--scale", "demo", "--epochs", 1)
+    train = ("train", "concept-world", "--split", "sequences", "--model", "mlp", "--scale", "demo", "--epochs", 1)
     again = invoke(*train, "--out", tmp_path)
     whole = (lost, how) in {("results.json", "gone"), ("config.json", "gone"), ("checkpoints/best.safetensors", "gone")}
     if again.code:

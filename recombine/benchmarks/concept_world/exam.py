@@ -13,9 +13,9 @@ import numpy as np
 
 from recombine.benchmarks.concept_world.classes import Classes
 from recombine.benchmarks.concept_world.definition import Experiment
+from recombine.benchmarks.concept_world.examples import examples
 from recombine.benchmarks.concept_world.learners import Learner, by_membership, strong, weak
 from recombine.benchmarks.concept_world.study import ConceptWorldStudy
-from recombine.benchmarks.concept_world.training import examples
 from recombine.metrics.confusion import f1
 from recombine.metrics.votes import right, votes
 from recombine.render.grid import grid_codes

@@ -1,222 +1,351 @@
-"""ConceptWorld's networks: train them, test them, and put many runs into the paper's tables."""
+"""The paper's networks on ConceptWorld's experiments: one run is one network, one experiment, one seed.
 
-from collections.abc import Mapping, Sequence
+A run trains on the experiment's training images, of which a tenth of every class is held back for validation, and is
+tested with the weights that did best there. An experiment with a curriculum has a variant of it under its name with
+`-curriculum`: its first classes are learnt alone for some epochs, then all.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from recombine.benchmarks.concept_world import training
-from recombine.benchmarks.concept_world.network_pages import html_page, markdown_page
-from recombine.benchmarks.concept_world.runs import Outcomes, printed, read_outcomes, score_tables
-from recombine.benchmarks.concept_world.training import MODELS, Job
-from recombine.benchmarks.reference_scores import Row, beside, score_of, solver_of
+from recombine.benchmarks.concept_world import published
+from recombine.benchmarks.concept_world.definition import Experiment, Line
+from recombine.benchmarks.concept_world.examples import Eye, examples
+from recombine.benchmarks.concept_world.findings import CURRICULUM, FROM_SCRATCH, PRETRAINED, theirs, verdicts
+from recombine.benchmarks.concept_world.reader import load_library, read_file
+from recombine.benchmarks.concept_world.study import ConceptWorldStudy
+from recombine.benchmarks.networks import Job, Networks, Published
+from recombine.benchmarks.reference_scores import score_of
+from recombine.benchmarks.run_tables import bar, score_table
+from recombine.benchmarks.runs import Group, Outcomes
+from recombine.metrics.confusion import confusion, f1
+from recombine.metrics.intervals import Interval
+from recombine.report.document import Chapter, Figure
+from recombine.report.findings import Verdict
+from recombine.report.score_charts import Confusion, confusion_chart, score_chart
 from recombine.report.table import Column, Table
-from recombine.report.times import time_of
-from recombine.report.training_progress import Teller
-from recombine.solvers.jobs import train_all
-from recombine.solvers.records import read_config
 from recombine.solvers.training import Training
-from recombine.store.engine import Progress, engine, silent
+from recombine.store.engine import Engine, InProcess
 from recombine.store.errors import UserError
-from recombine.store.outputs import folder_for_runs, free_file, positive
+from recombine.store.key import Key
 from recombine.store.store import Store, write_atomically
+
+PAPER = Training(batch=128, rate=1e-3, epochs=100, patience=10, least=1e-4)
+MODELS = {
+    "mlp": PAPER,
+    "cnn": PAPER,
+    "resnet": PAPER,
+    "wren": replace(PAPER, rate=1e-5),
+    "predinet": replace(PAPER, rate=1e-5, batch=64),
+}
+"""Appendix 2.1. It says that training stops early, not when: the patience is ours."""
+PRINTED = {"mlp": "MLP", "cnn": "CNN", "resnet": PRETRAINED, "wren": "WReN", "predinet": "PrediNet"}
+OWN = "own.concepts"
+HELD_BACK = 0.1
+"""The share of every class that validates a training (`solvers.pictures`, which needs PyTorch)."""
+TABLES = {
+    "sequences": "Table 4",
+    "boxworld": "Table 6",
+    "patterns": "Table 8",
+    "substitution": "Table 10",
+    "substitution" + CURRICULUM: "Table 11",
+}
+"""Where the paper prints the F1 of an experiment."""
+FIGURES = {"sequences": "Figure 2b", "boxworld": "Figure 3a"}
+"""Where the paper draws the mean F1."""
+MATRICES = {
+    ("boxworld", "length_5"): "Figure 3b is the panel of WReN.",
+    ("patterns", "squares_4x4"): "Figure 4b is the panel of the MLP.",
+    ("substitution", "one_substitution"): "Figure 5b is the panel of the ResNet, pretrained there.",
+}
+"""Where the paper draws a confusion matrix; it does not print its numbers."""
 
 
 @dataclass(frozen=True)
-class _Learn:
-    """Does a job in a process of its own, with the places it needs."""
+class Options:
+    """What only ConceptWorld's networks have."""
 
-    home: Path
-    out: Path
-
-    def __call__(self, job: Job) -> Path:
-        study, teller = training.study_of(job, Store(self.home)), Teller(job.name, where=job.training.where)
-        return training.learn(job, study, self.out, teller)
+    epochs: Annotated[int | None, "The most epochs. Default: the paper's."] = None
+    patience: Annotated[int | None, "Epochs without progress before it stops. Default: 10."] = None
+    weights: Annotated[Path | None, "ResNet-18's ImageNet weights (.pth or .safetensors), to begin from."] = None
+    concepts: Annotated[Path | None, "A .concepts file with experiments of your own."] = None
 
 
-def train(
-    experiments: Sequence[str] = (),
-    models: Sequence[str] = (),
-    *,
-    seed: int = 0,
-    seeds: int = 1,
-    out: str | Path = "runs",
-    scale: str = "paper",
-    data_seed: int = 0,
-    workers: int = 1,
-    epochs: int | None = None,
-    patience: int | None = None,
-    rate: float | None = None,
-    device: str = "cpu",
-    precision: str = "float32",
-    weights: str | Path | None = None,
-    concepts: str | Path | None = None,
-    store: Store | None = None,
-    progress: Progress = silent,
-) -> Table:
-    """Train networks, each experiment with each network from each of so many seeds; what is done already is kept."""
-    positive(workers=workers, seeds=seeds)
-    place, store = folder_for_runs(out), store or Store.default()
-    own = None if concepts is None else Path(concepts).absolute()
-    first = Job("", "", 0, scale, data_seed, concepts=own)
-    study = training.study_of(first, store, progress)
-    given = {"epochs": epochs, "patience": patience, "rate": rate, "device": device, "precision": precision}
-    jobs = [
-        replace(
-            first,
-            experiment=experiment,
-            model=model,
-            seed=number,
-            training=_training(model, given),
-            weights=_weights(weights, model),
-        )
-        for number in range(seed, seed + seeds)
-        for experiment in dict.fromkeys(experiments or training.experiments(study))
-        for model in dict.fromkeys(models or MODELS)
-    ]
-    if weights is not None and not any(job.model == "resnet" for job in jobs):
-        raise UserError("--weights are ResNet-18's: add --model resnet, or leave them out")
-    for file in {job.weights for job in jobs if job.weights is not None}:
-        training.check_weights(file)
-    for job in jobs:
-        training.check(job, study, place)
-    for name in dict.fromkeys(job.base for job in jobs):
-        study.folder(name)  # once, before several processes would each make it
-    with engine(workers, progress) as running:
-        return _runs_table(train_all(running, _Learn(store.home, place), jobs))
+class ConceptWorldNetworks(Networks[ConceptWorldStudy]):
+    """The paper's five networks."""
 
-
-def _training(model: str, given: Mapping[str, Any]) -> Training:
-    """The paper's settings, with those that were given in their place."""
-    chosen = MODELS.get(model, training.PAPER)
-    return replace(chosen, **{name: value for name, value in given.items() if value is not None})
-
-
-def _weights(weights: str | Path | None, model: str) -> Path | None:
-    return Path(weights) if weights is not None and model == "resnet" else None
-
-
-def evaluate(run: str | Path, store: Store | None = None, progress: Progress = silent) -> list[Table]:
-    """Test a run again with its best weights: F1 of every class on every test, others' beside it, what is confused."""
-    folder = Path(run)
-    config = read_config(folder)
-    job = training.job_of(config, folder)
-    store = store or Store.default()
-    found = training.evaluate(folder, training.study_of(job, store, progress))
-    others = _beside([job], store, progress).values()
-    return [_scores_table(job, found), *others, *(_confusion_table(name, found) for name in found["confusion"])]
-
-
-def _scores_table(job: Job, found: Mapping[str, Any]) -> Table:
-    columns = (Column("test"), *(Column(name, "right", ".3f") for name in (*found["classes"], "mean")))
-    rows = tuple((name, *values, float(np.mean(values))) for name, values in found["f1"].items())
-    note = f"{found['parameters']:,} parameters, {found['epochs']} epochs, {time_of(found['cpu_seconds'])} of CPU. "
-    return Table(
-        f"{printed(job.model, found['pretrained'])}, {job.experiment}, seed {job.seed}: F1",
-        columns,
-        rows,
-        note + _begun(job, found),
+    benchmark = "concept-world"
+    models = MODELS
+    options = Options
+    of_name = ("weights", "concepts")
+    title = "ConceptWorld"
+    intro = (
+        "The paper's five networks, trained on its four experiments and on the curriculum variant of the last, tested "
+        "on longer rows and paths, larger squares and substituted parts. A score is the F1 of a class; the paper's "
+        f"stand beside ours. {HELD_BACK:.0%} of every class is held back for validation."
     )
-
-
-def _confusion_table(test: str, found: Mapping[str, Any]) -> Table:
-    columns = (Column("is"), *(Column(f"said {name}", "right") for name in found["classes"]))
-    rows = tuple((name, *row) for name, row in zip(found["classes"], found["confusion"][test]))
-    return Table(f"{test}: what was taken for what", columns, rows)
-
-
-def _begun(job: Job, found: Mapping[str, Any]) -> str:
-    if job.model != "resnet":
-        return ""
-    return "Begun from ImageNet's weights." if found["pretrained"] else "Trained from scratch: no weights were given."
-
-
-def _runs_table(found: Sequence[tuple[str, Mapping[str, Any]]]) -> Table:
-    columns = (
-        Column("run"),
-        Column("epochs", "right"),
-        Column("validation loss", "right", ".4f"),
-        Column("mean F1", "right", ".3f"),
-        Column("CPU seconds", "right"),
-    )
-    rows = tuple(
-        (
-            name.removeprefix("concept-world-"),
-            one["epochs"],
-            one["validation"],
-            float(np.mean([np.mean(v) for v in one["f1"].values()])),
-            one["cpu_seconds"],
-        )
-        for name, one in found
-    )
-    return Table("Runs of concept-world", columns, rows)
-
-
-def table(runs: str | Path = "runs", store: Store | None = None, progress: Progress = silent) -> list[Table]:
-    """The finished runs of a folder: the F1 of each class on every test, with intervals over seeds, and the paper's."""
-    return score_tables(_finished(runs))
-
-
-def brief(table: Table) -> Table:
-    """The means over classes alone, the paper's in brackets."""
-    names = [column.name for column in table.columns]
-    tests = [name for name in names[3:] if f"{name}, paper" in names]
-    columns = (Column("model"), Column("seeds", "right"), *(Column(test, "right") for test in tests))
-    rows = []
-    for row, texts in zip(table.rows, table.texts()):
-        cells = dict(zip(names, texts))
-        if row[names.index("concept")] == "mean":
-            both = (f"{cells[test]} ({cells[f'{test}, paper']})" for test in tests)
-            rows.append((cells["model"], cells["seeds"], *both))
-    note = f"The mean over classes, the paper's in brackets; --out and --json have every class. {table.note}"
-    return replace(table, columns=columns, rows=tuple(rows), note=note)
-
-
-def results_page(runs: str | Path, out: str | Path, store: Store | None = None, progress: Progress = silent) -> Path:
-    """The finished runs of a folder as a page (.html), or as Markdown with figures (.md)."""
-    found = _finished(runs)
-    out = free_file(out, (".html", ".md"))
-    first = found.compared[0].runs[0].job
-    store = store or Store.default()
-    study = training.study_of(first, store, progress)
-    experiments = {name: study.experiment(name) for name in study.library.experiments}
-    others = _beside([run.job for group in found.compared for run in group.runs], store, progress)
-    if out.suffix == ".md":
-        markdown_page(found, experiments, others, out)
-        return out
-    text = html_page(found, experiments, others, out)
-    write_atomically(out, lambda draft: draft.write_text(text, encoding="utf-8"))
-    return out
-
-
-def _beside(jobs: Sequence[Job], store: Store, progress: Progress) -> dict[str, Table]:
-    """Baselines and ideal learners on the experiments of these jobs, as far as they are the paper's."""
-    found = {}
-    for name, job in {job.base: job for job in jobs if job.concepts is None}.items():
-        data = training.study_of(job, store).recipe(name).digest
-        rows = beside("concept-world", name, data, store, progress, scale=job.scale, seed=job.images)
-        found[name] = _beside_table(name, rows)
-    return found
-
-
-def _beside_table(experiment: str, rows: Sequence[Row]) -> Table:
-    scores = {(solver_of(row), row["test"].removeprefix(f"{experiment}/")): score_of(row, "F1", 0.01) for row in rows}
-    solvers, tests = (tuple(dict.fromkeys(pair[place] for pair in scores)) for place in (0, 1))
-    columns = (Column("solver"), *(Column(test, "right", ".3f") for test in tests))
-    note = (
+    highest = 1.0
+    format = ".3f"
+    note = "F1."
+    judged_by = "loss"
+    reference_note = (
         "The mean F1 over classes, with 95 % intervals over images. Nearest goes by the most similar training images, "
         "statistics is a logistic regression; both know only how many points there are of each colour."
     )
-    cells = tuple((solver, *(scores[solver, test] for test in tests)) for solver in solvers)
-    return Table(f"Baselines and ideal learners, {experiment}", columns, cells, note)
+    known_splits = tuple(TABLES)
+    known_networks = (FROM_SCRATCH, *published.MODELS)
 
+    # --- a run
 
-def _finished(runs: str | Path) -> Outcomes:
-    found = read_outcomes(Path(runs))
-    if not found.groups:
-        raise UserError(
-            f"{runs} has no finished runs of concept-world; train some: recombine train concept-world --out {runs}"
+    def study(self, job: Job, store: Store, engine: Engine) -> ConceptWorldStudy:
+        own = job.options.concepts
+        library = None if own is None else read_file(Path(own), load_library())
+        return ConceptWorldStudy(job.scale, job.data_seed, store, library, engine.progress)
+
+    def splits(self, study: ConceptWorldStudy) -> tuple[str, ...]:
+        """Every experiment of the paper, or every one of one's own, and its curriculum variant where it has one."""
+        shipped = load_library().experiments
+        own = [one for one in study.library.experiments.values() if one.name not in shipped]
+        return _variants(own or shipped.values())
+
+    def data(self, job: Job, study: ConceptWorldStudy) -> str:
+        return study.recipe(_base(job)).digest
+
+    def concerning(self, options: Options, model: str) -> Options:
+        """The weights are ResNet-18's."""
+        own = None if options.concepts is None else Path(options.concepts).absolute()
+        return replace(options, concepts=own, weights=options.weights if model == "resnet" else None)
+
+    def check(self, job: Job, study: ConceptWorldStudy) -> None:
+        known = _variants(study.library.experiments.values())
+        if job.split not in known:
+            raise UserError(f"there is no experiment '{job.split}'; choose one of {', '.join(known)}")
+        if job.options.weights is not None:
+            _check_weights(Path(job.options.weights))
+
+    def prepare(self, job: Job, study: ConceptWorldStudy) -> None:
+        study.folder(_base(job))
+
+    def keep(self, job: Job, folder: Path) -> None:
+        if job.options.concepts is not None:
+            own = Path(job.options.concepts).read_text(encoding="utf-8")
+            write_atomically(folder / OWN, lambda draft: draft.write_text(own, encoding="utf-8"))
+
+    def config(self, job: Job) -> dict[str, Any]:
+        from recombine.solvers.networks.images import VERSION
+
+        file = job.options.weights
+        digest = None if file is None else hashlib.blake2b(Path(file).read_bytes(), digest_size=16).hexdigest()
+        return {
+            "experiment": job.split,
+            "scale": job.scale,
+            "images": job.data_seed,
+            "data": None,
+            "network": {"name": job.model, "version": VERSION, "weights": digest},
+            "seed": job.seed,
+        }
+
+    def read(self, config: Mapping[str, Any], folder: Path) -> Job:
+        own = Options(concepts=folder / OWN if (folder / OWN).exists() else None)
+        network, data = config["network"]["name"], (config["scale"], config["images"])
+        return Job("concept-world", config["experiment"], network, config["seed"], *data, own)
+
+    def network(self, job: Job, study: ConceptWorldStudy) -> Any:
+        from recombine.solvers.networks.images import build
+
+        grid, classes, weights = study.library.grid, study.experiment(_base(job)).classes, job.options.weights
+        if grid.width != grid.height:
+            raise UserError(f"the networks look at square images, not at {grid.width}x{grid.height}; use a square grid")
+        return build(
+            job.model, grid.width, len(classes), job.key / "network", None if weights is None else Path(weights)
         )
-    return found
+
+    def objective(self, job: Job, study: ConceptWorldStudy, network: Any) -> Any:
+        from recombine.solvers.pictures import classes
+
+        experiment = study.experiment(_base(job))
+        staged = job.split.endswith(CURRICULUM)
+        first, epochs = (experiment.first, experiment.first_epochs) if staged else ((), 0)
+        return classes(network, _eye(study), examples(study, _base(job), "train"), job.key, first, epochs)
+
+    def examine(self, job: Job, study: ConceptWorldStudy, network: Any) -> dict[str, Any]:
+        from recombine.solvers.pictures import answer
+
+        experiment, found = study.experiment(_base(job)), {}
+        for name in experiment.tests:
+            asked = examples(study, _base(job), name)
+            said = answer(network, _eye(study), asked.observed(), job.training).argmax(axis=1)
+            found[name] = confusion(asked.asked, said, len(experiment.classes))
+        return {
+            "classes": list(experiment.classes),
+            "confusion": {name: matrix.tolist() for name, matrix in found.items()},
+            "f1": {name: f1(matrix).tolist() for name, matrix in found.items()},
+        }
+
+    # --- results
+
+    def scores(self, results: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+        return {test: dict(zip(results["classes"], values, strict=True)) for test, values in results["f1"].items()}
+
+    def published(self, group: Group) -> dict[str, dict[str, Published]]:
+        return {test: dict(zip(group.classes, theirs(group.job.split, test, group.network))) for test in group.tests}
+
+    def printed(self, job: Job, config: Mapping[str, Any]) -> str:
+        scratch = job.model == "resnet" and config["network"]["weights"] is None
+        return FROM_SCRATCH if scratch else PRINTED[job.model]
+
+    def expected(self, there: Sequence[str]) -> Sequence[str]:
+        return [name for name in self.known_networks if name != (PRETRAINED if FROM_SCRATCH in there else FROM_SCRATCH)]
+
+    def reference(self, job: Job, study: ConceptWorldStudy) -> dict[str, Any]:
+        """Of the paper's experiments alone."""
+        if job.options.concepts is not None:
+            return {}
+        return {"split": _base(job), "data": self.data(job, study), "scale": job.scale, "seed": job.data_seed}
+
+    def sat(self, row: Mapping[str, Any]) -> dict[str, Interval]:
+        return {row["test"].partition("/")[2]: score_of(row, "F1", 0.01)}
+
+    def told(self, results: Mapping[str, Any]) -> list[Table]:
+        """What was taken for what."""
+        classes = results["classes"]
+        columns = (Column("is"), *(Column(f"said {name}", "right") for name in classes))
+        return [
+            Table(f"{test}: what was taken for what", columns, tuple((name, *row) for name, row in zip(classes, rows)))
+            for test, rows in results["confusion"].items()
+        ]
+
+    def tables(self, outcomes: Outcomes) -> list[Table]:
+        return [_score_table(world, groups) for world, groups in outcomes.worlds()]
+
+    def verdicts(self, outcomes: Outcomes) -> list[Verdict]:
+        return verdicts(outcomes)
+
+    def chapters(self, outcomes: Outcomes, reference: Mapping[str, Table]) -> list[Chapter]:
+        parts = [Chapter("Ours minus the paper's", (agreement(outcomes),))]
+        for world, groups in outcomes.worlds():
+            others = [reference[world]] if world in reference else []
+            parts.append(Chapter(world, (_score_table(world, groups), *others, *figures(groups))))
+        return [*parts, Chapter("Images", (images_table(outcomes),))]
+
+
+NETWORKS = ConceptWorldNetworks()
+
+
+def _variants(known: Iterable[Experiment]) -> tuple[str, ...]:
+    return tuple(name for one in known for name in (one.name, one.name + CURRICULUM)[: 2 if one.first_epochs else 1])
+
+
+def _base(job: Job) -> str:
+    """The experiment whose images are used."""
+    return job.split.removesuffix(CURRICULUM)
+
+
+def _eye(study: ConceptWorldStudy) -> Eye:
+    return Eye(study.library.grid.width, study.library.grid.height)
+
+
+@cache
+def _check_weights(file: Path) -> None:
+    """Refuse a file of weights that no ResNet can begin from."""
+    from recombine.solvers.networks.images import build
+
+    build("resnet", 32, 2, Key(0), file)
+
+
+# --- tables and figures
+
+
+def _score_table(world: str, groups: Sequence[Group]) -> Table:
+    split = groups[0].job.split
+    title = f"{TABLES[split]}: ConceptWorld, {world}" if split in TABLES else f"ConceptWorld, {world}"
+    table = score_table(title, groups, {})
+    pretrained = any(group.network == FROM_SCRATCH for group in groups) and split != "sequences"
+    said = f"{table.note} The paper's ResNet is the pretrained one here: it prints no other."
+    return replace(table, note=said) if pretrained else table
+
+
+def agreement(outcomes: Outcomes) -> Table:
+    """How near the mean F1 of each network comes to the paper's: the mean distance over the tests of an experiment."""
+    groups = outcomes.as_published().compared
+    names = tuple(dict.fromkeys(group.network for group in groups))
+    rows = [
+        (
+            split,
+            *(_distance([one for one in groups if (one.job.split, one.network) == (split, name)]) for name in names),
+        )
+        for split in dict.fromkeys(group.job.split for group in groups)
+    ]
+    columns = (Column("experiment"), *(Column(name, "right", "+.3f") for name in names))
+    note = "The mean F1 over classes minus the paper's, averaged over the tests: above zero, ours does better."
+    note += " The paper's ResNet is pretrained, but for sequences; ours is not." if FROM_SCRATCH in names else ""
+    return Table("", columns, tuple(rows), note)
+
+
+def _distance(groups: Sequence[Group]) -> float | None:
+    pairs = [(group.of(test).mean(), group.paper(test)) for group in groups for test in group.tests]
+    known = [ours - paper for ours, paper in pairs if isinstance(paper, float)]
+    return float(np.mean(known)) if known else None
+
+
+def figures(groups: Sequence[Group]) -> list[Figure]:
+    """The mean F1 on each test, or the F1 of each class where there is one test, and the confusion matrices."""
+    return [_scores(groups), *_matrices(groups)]
+
+
+def _file(group: Group, what: str) -> str:
+    return f"{group.world.replace(', ', '-').replace(' ', '-')}-{what}"
+
+
+def _scores(groups: Sequence[Group]) -> Figure:
+    split, tests = groups[0].job.split, groups[0].tests
+    if len(tests) > 1:
+        parts = [(test, [bar(group, test) for group in groups]) for test in tests]
+        said = f"F1, the mean over classes ({FIGURES[split]})" if split in FIGURES else "F1, mean over classes"
+    else:
+        parts = [(label, [bar(group, tests[0], label) for group in groups]) for label in groups[0].classes]
+        said = f"F1 of each class, {tests[0]}"
+    scratch = any(group.network == FROM_SCRATCH for group in groups) and split != "sequences"
+    caption = f"{said}; the paper's in brackets." + (" Its ResNet is pretrained, ours is not." if scratch else "")
+    return Figure(_file(groups[0], "f1"), caption, score_chart(parts, f"{groups[0].world}: {said}"))
+
+
+def _matrices(groups: Sequence[Group]) -> Iterator[Figure]:
+    first = groups[0]
+    for test in first.tests:
+        panels = [Confusion(group.name, _confusion(group, test)) for group in groups]
+        title = f"{first.world}, {test}: what was taken for what"
+        said = [f"What was taken for what on {test}, summed over seeds.", MATRICES.get((first.job.split, test), "")]
+        said += [f"* {FROM_SCRATCH}." if any(group.network == FROM_SCRATCH for group in groups) else ""]
+        svg = confusion_chart(first.classes, panels, title)
+        yield Figure(_file(first, test), " ".join(filter(None, said)), svg)
+
+
+def _confusion(group: Group, test: str) -> np.ndarray:
+    """How often each class was taken for which, summed over seeds, int[classes, classes]."""
+    return np.sum([run.results["confusion"][test] for run in group.runs], axis=0)
+
+
+def images_table(outcomes: Outcomes) -> Table:
+    """The images of each class, in training and in every test, of the first run's library."""
+    study = outcomes.networks.study(outcomes.groups[0].job, Store.default(), InProcess())
+    rows = tuple(
+        (name, part, ", ".join(f"{label} {count:,}" for label, count in _counts(lines).items()))
+        for name, experiment in ((name, study.experiment(name)) for name in study.library.experiments)
+        for part, lines in {"train": experiment.train, **experiment.tests}.items()
+    )
+    return Table("Images of each class", tuple(map(Column, ("experiment", "part", "images"))), rows)
+
+
+def _counts(lines: Sequence[Line]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for line in lines:
+        counts[line.label] += line.count
+    return counts

@@ -10,29 +10,30 @@ import pytest
 pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombine[models]'")
 
 from recombine.benchmarks.concept_world import study as of_study
+from recombine.benchmarks.concept_world.examples import Eye, examples
+from recombine.benchmarks.concept_world.findings import CURRICULUM
+from recombine.benchmarks.concept_world.networks import NETWORKS, PAPER, Options
 from recombine.benchmarks.concept_world.study import ConceptWorldStudy
-from recombine.benchmarks.concept_world.training import (
-    CURRICULUM,
-    MODELS,
-    Eye,
-    Job,
-    evaluate,
-    examples,
-    experiments,
-    job_of,
-    learn,
-    study_of,
-)
+from recombine.benchmarks.networks import Job, examine, job_of, learn
 from recombine.metrics.confusion import f1
 from recombine.render.grid import paint
 from recombine.solvers.networks.images import build
 from recombine.solvers.pictures import answer, held_back
 from recombine.solvers.records import read_config
+from recombine.store.engine import InProcess
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.store import Store
 
-BRIEFLY = replace(MODELS["mlp"], epochs=2)
+BRIEFLY = replace(PAPER, epochs=2)
+
+
+def a_job(split: str, model: str = "mlp", **own: Path) -> Job:
+    return Job("concept-world", split, model, scale="tiny", options=Options(**own), training=BRIEFLY)
+
+
+def study_of(job: Job, home: Path) -> ConceptWorldStudy:
+    return NETWORKS.study(job, Store(home), InProcess())
 
 
 @pytest.fixture(scope="module")
@@ -70,22 +71,22 @@ def test_a_tenth_of_every_class_is_held_back() -> None:
 
 
 def test_a_run_is_trained_tested_and_found_again(study: ConceptWorldStudy, tmp_path: Path) -> None:
-    job = Job("sequences", "mlp", 0, "tiny", 0, BRIEFLY)
+    job = a_job("sequences", "mlp")
     folder = learn(job, study, tmp_path)
     found = json.loads((folder / "results.json").read_text())
     assert folder.name == "concept-world-sequences-mlp-0" and found["epochs"] == 2 and found["parameters"] == 410_243
     for test, matrix in found["confusion"].items():
         asked = np.bincount(examples(study, "sequences", test).target)
         assert np.array_equal(np.sum(matrix, axis=1), asked) and f1(np.array(matrix)).tolist() == found["f1"][test]
-    assert evaluate(folder, study) | {"length": read_config(folder)["length"]} == found
+    assert examine(folder, study) | {"length": read_config(folder)["length"]} == found
     (folder / "results.json").unlink()
     assert json.loads((learn(job, study, tmp_path) / "results.json").read_text()) == found
 
 
 def test_a_curriculum_learns_its_first_classes_first(study: ConceptWorldStudy, tmp_path: Path) -> None:
-    assert [name for name in experiments(study) if name.endswith(CURRICULUM)] == ["substitution-curriculum"]
+    assert [name for name in NETWORKS.splits(study) if name.endswith(CURRICULUM)] == ["substitution-curriculum"]
     plain, staged = (
-        json.loads((learn(Job(name, "mlp", 0, "tiny", 0, BRIEFLY), study, tmp_path) / "results.json").read_text())
+        json.loads((learn(a_job(name, "mlp"), study, tmp_path) / "results.json").read_text())
         for name in ("substitution", "substitution-curriculum")
     )
     assert plain["epochs"] == 2 and staged["epochs"] == 22
@@ -93,11 +94,11 @@ def test_a_curriculum_learns_its_first_classes_first(study: ConceptWorldStudy, t
 
 
 def test_images_of_another_kind_are_refused(study: ConceptWorldStudy, tmp_path: Path) -> None:
-    job = Job("sequences", "mlp", 0, "tiny", 0, BRIEFLY)
+    job = a_job("sequences", "mlp")
     folder = learn(job, study, tmp_path)
     other = ConceptWorldStudy("tiny", 1, study.store)
-    with pytest.raises(UserError, match="was trained on other images"):
-        evaluate(folder, other)
+    with pytest.raises(UserError, match="was trained on other data"):
+        examine(folder, other)
     with pytest.raises(UserError, match="holds another run: its data is"):
         learn(job, other, tmp_path)
 
@@ -105,9 +106,9 @@ def test_images_of_another_kind_are_refused(study: ConceptWorldStudy, tmp_path: 
 @pytest.mark.parametrize(
     ("job", "said"),
     [
-        (Job("chess", "mlp", 0), "there is no experiment 'chess'; choose one of sequences"),
-        (Job("sequences", "vgg", 0), "there is no network 'vgg'; choose one of mlp"),
-        (Job("sequences", "resnet", 0, weights=Path("nowhere.pth")), "there is no file nowhere.pth"),
+        (a_job("chess"), "there is no experiment 'chess'; choose one of sequences"),
+        (a_job("sequences", "vgg"), "there is no network 'vgg'; choose one of mlp"),
+        (a_job("sequences", "resnet", weights=Path("nowhere.pth")), "there is no file nowhere.pth"),
     ],
 )
 def test_a_job_that_cannot_be_done_is_refused(study: ConceptWorldStudy, tmp_path: Path, job: Job, said: str) -> None:
@@ -126,20 +127,20 @@ def test_experiments_of_ones_own_are_trained_and_tested_again_without_their_file
         "    test rows:\n        red  400 of red_seq where depth(east_seq) == 2\n"
         "        blue 400 of blue_seq where depth(east_seq) == 2\n"
     )
-    job = Job("mine", "mlp", 0, "tiny", 0, BRIEFLY, concepts=file)
-    study = study_of(job, Store(own_home))
-    assert experiments(study) == ("mine",)
+    job = a_job("mine", concepts=file)
+    study = study_of(job, own_home)
+    assert NETWORKS.splits(study) == ("mine",)
     folder = learn(job, study, tmp_path)
     found = json.loads((folder / "results.json").read_text())
     file.unlink()
     again = job_of(read_config(folder), folder)
-    assert again == replace(job, concepts=folder / "own.concepts")
-    assert evaluate(folder, study_of(again, Store(own_home))).items() <= found.items()
+    assert again == replace(job, options=Options(concepts=folder / "own.concepts"))
+    assert examine(folder, study_of(again, own_home)).items() <= found.items()
 
 
 def test_the_other_readings_of_the_paper_can_be_drawn(own_home: Path) -> None:
     file = Path(__file__).parents[3] / "experiments" / "concept_world_readings.concepts"
-    study = study_of(Job("", "", 0, "tiny", 0, concepts=file), Store(own_home))
-    assert experiments(study) == ("sequences_one_odd", "substitution_three_colours")
+    study = study_of(a_job("", concepts=file), own_home)
+    assert NETWORKS.splits(study) == ("sequences_one_odd", "substitution_three_colours")
     odd = [row for row in study.samples("sequences_one_odd", "length_5").to_pylist() if row["label"] == "mixed"]
     assert odd and all(min(row["color"].count(color) for color in set(row["color"])) == 4 for row in odd)

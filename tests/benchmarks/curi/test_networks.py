@@ -1,7 +1,7 @@
 """CURI's networks on its splits: the runs they leave, and the jobs that cannot be done."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -14,22 +14,31 @@ pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombi
 import torch
 
 from recombine import Curi
-from recombine.benchmarks.curi import training as of_training
+from recombine.benchmarks import networks as of_networks
 from recombine.benchmarks.curi.edition import edition
 from recombine.benchmarks.curi.exam import ANSWERS, mark, piece
+from recombine.benchmarks.curi.networks import NETWORKS, PAPER, SETTINGS, Options
 from recombine.benchmarks.curi.study import Study
-from recombine.benchmarks.curi.training import PAPER, SETTINGS, Job, Validation, evaluate, job_of, learn, results
+from recombine.benchmarks.curi.validation import Validation, words_of
+from recombine.benchmarks.networks import Job, examine, job_of, learn
 from recombine.solvers.networks.images import parameters
 from recombine.solvers.networks.prototype import Plan, build
 from recombine.solvers.prototypes import EpisodeLesson, PrototypeSolver
-from recombine.solvers.records import read_config, read_metrics
+from recombine.solvers.records import read_config, read_metrics, runs_of
 from recombine.solvers.sights import Modality
 from recombine.solvers.sitting import answered
 from recombine.store.errors import UserError
 from recombine.tasks.episodes import Episodes
 
 BRIEFLY = replace(PAPER, batch=8, steps=4, validate_every=2, checkpoint_every=0.0)
-JOB = Job("boolean", "avg-pool", scale="tiny", training=BRIEFLY)
+JOB = Job("curi", "boolean", "avg-pool", scale="tiny", options=Options(), training=BRIEFLY)
+BRIEF = replace(JOB, options=Options(episodes=8))
+
+
+def but(job: Job = JOB, **changed: Any) -> Job:
+    """A job with some of its fields or options changed."""
+    own = {one.name: changed.pop(one.name) for one in fields(Options) if one.name in changed}
+    return replace(job, options=replace(job.options, **own), **changed)
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +54,7 @@ def study(tiny: Curi) -> Study:
 @pytest.fixture(scope="module")
 def finished(study: Study, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run that nobody changes."""
-    return learn(JOB, study, tmp_path_factory.mktemp("runs"), episodes=8)
+    return learn(BRIEF, study, tmp_path_factory.mktemp("runs"))
 
 
 @pytest.fixture
@@ -68,17 +77,17 @@ def told(folder: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("pooling", ["avg-pool", "relation-net"])
 def test_a_run_in_mixed_precision_writes_concepts_too(study: Study, tmp_path: Path, pooling: str) -> None:
     mixed = replace(BRIEFLY, steps=2, precision="bfloat16")
-    found = told(learn(replace(JOB, pooling=pooling, alpha=1.0, training=mixed), study, tmp_path, episodes=8))
+    found = told(learn(but(BRIEF, model=pooling, alpha=1.0, training=mixed), study, tmp_path))
     assert found["steps"] == 2 and found["written"]["episodes"] == 8
 
 
 def test_the_editions_have_networks_and_words_of_their_own(study: Study) -> None:
     paper = Study(replace(study.setup, edition=edition("paper")), study.store)
-    job = replace(JOB, pooling="relation-net", alpha=1.0)
-    sizes = [parameters(of_training._network(job, one)) for one in (study, paper)]
+    job = but(model="relation-net", alpha=1.0)
+    sizes = [parameters(NETWORKS.network(job, one)) for one in (study, paper)]
     assert sizes[1] - sizes[0] == 4 * 2 * 256  # the norms of g
     concept = study.space.concepts[0]
-    words = [of_training._words(one) for one in (study, paper)]
+    words = [words_of(one) for one in (study, paper)]
     release, prefix = (one.text(one.numbers([concept])[0]) for one in words)
     assert sorted(release.split()) == sorted(prefix.split()) and release != prefix
 
@@ -87,27 +96,27 @@ def test_the_editions_have_networks_and_words_of_their_own(study: Study) -> None
 def test_a_run_is_trained_tested_and_found_again(
     study: Study, tmp_path: Path, alpha: float, sized: int, ending: str
 ) -> None:
-    job = replace(JOB, alpha=alpha)
+    job = but(alpha=alpha)
     folder = learn(job, study, tmp_path)
     found = told(folder)
     assert folder.name == f"curi-schema-avg-pool-boolean-{ending}" and found["parameters"] == sized
     assert (found["steps"], found["episodes"]) == (4, 60) and found["best_step"] in (2, 4)
     assert all(0 <= score["low"] <= score["value"] <= score["high"] <= 1 for score in found["scores"].values())
     assert list(found["scores"]) == ["mAP", "accuracy"]
-    ((run, config, result),) = results(tmp_path)
+    ((run, config, result),) = runs_of(tmp_path, "curi")
     assert (run, job_of(config, run), result) == (folder, job, found)
     length = {"length": read_config(folder)["length"]}
-    assert json.loads(json.dumps(evaluate(folder, study))) | length == found == told(folder)
+    assert json.loads(json.dumps(examine(folder, study))) | length == found == told(folder)
     measured = {row.name: row.value for row in read_metrics(folder) if row.step == found["best_step"]}
     assert measured["validation/mAP"] == found["validation"]
 
 
 def test_what_the_decoder_writes_is_judged(study: Study, tmp_path: Path) -> None:
-    found = told(learn(replace(JOB, alpha=1.0), study, tmp_path, episodes=20))["written"]
+    found = told(learn(but(alpha=1.0, episodes=20), study, tmp_path))["written"]
     assert found["episodes"] == 20 and len(found["examples"]) == 8
     assert all(0 <= found[name] <= 1 for name in ("well_formed", "consistent", "synonym"))
     assert all(meant.split()[-1] in ("S.", "exists=", "for-all=") for meant, _ in found["examples"])  # postfix
-    assert told(learn(JOB, study, tmp_path, episodes=20))["written"] is None
+    assert told(learn(but(episodes=20), study, tmp_path))["written"] is None
 
 
 @pytest.mark.parametrize("episodes", [20, 2_000])
@@ -115,15 +124,15 @@ def test_a_finished_run_is_not_tested_again(
     study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, episodes: int
 ) -> None:
     """Also where there are fewer test episodes than were asked for."""
-    folder = learn(JOB, study, tmp_path, episodes=episodes)
+    folder = learn(but(episodes=episodes), study, tmp_path)
     before = told(folder)
-    monkeypatch.setattr(of_training, "evaluate", None)
-    assert learn(JOB, study, tmp_path, episodes=episodes) == folder and told(folder) == before
+    monkeypatch.setattr(of_networks, "examine", None)
+    assert learn(but(episodes=episodes), study, tmp_path) == folder and told(folder) == before
 
 
 def test_more_steps_go_on_as_if_they_had_been_asked_for_at_once(study: Study, finished: Path, tmp_path: Path) -> None:
-    learn(replace(JOB, training=replace(BRIEFLY, steps=2)), study, tmp_path, episodes=8)
-    folder = learn(JOB, study, tmp_path, episodes=8)
+    learn(but(BRIEF, training=replace(BRIEFLY, steps=2)), study, tmp_path)
+    folder = learn(BRIEF, study, tmp_path)
     assert checkpoints(folder) == checkpoints(finished)
     one, other = ({**told(run), "seconds": None, "cpu_seconds": None} for run in (folder, finished))
     assert one == other
@@ -131,16 +140,16 @@ def test_more_steps_go_on_as_if_they_had_been_asked_for_at_once(study: Study, fi
 
 def test_a_concept_that_does_not_count_is_not_learnt(study: Study) -> None:
     """Without alpha there is no decoder; with it, the network begins the same."""
-    plain, writing = (of_training._network(replace(JOB, alpha=alpha), study) for alpha in (0.0, 1.0))
+    plain, writing = (NETWORKS.network(but(alpha=alpha), study) for alpha in (0.0, 1.0))
     assert plain.decoder is None and writing.decoder is not None
     assert all(torch.equal(value, writing.state_dict()[name]) for name, value in plain.state_dict().items())
 
 
-@pytest.mark.parametrize(("modality", "size"), [("image", (36, 24)), ("sound", (240, 160))])
-def test_pictures_and_sounds_are_learnt_from(study: Study, modality: str, size: tuple[int, int]) -> None:
+@pytest.mark.parametrize(("modality", "size"), [("image", "36x24"), ("sound", "240x160")])
+def test_pictures_and_sounds_are_learnt_from(study: Study, modality: str, size: str) -> None:
     """One step of two episodes, as a run takes it."""
-    job = replace(JOB, modality=modality, size=size, training=SETTINGS[modality])
-    network, sight = of_training._network(job, study), of_training._modality(job, study).open(study.scenes)
+    job = but(modality=modality, size=size, training=SETTINGS[modality])
+    network, sight = NETWORKS.network(job, study), NETWORKS.modality(job, study).open(study.scenes)
     episodes = study.episodes("boolean", "train", "hard")
     few = Episodes(episodes.concept[:2], *(column[:2, [0, 1, 5, 6, 25, 30]] for column in episodes[1:]))
     loss = EpisodeLesson(network, sight, few, lambda *_: {}).loss(np.arange(2))
@@ -153,9 +162,8 @@ def test_pictures_and_sounds_are_learnt_from(study: Study, modality: str, size: 
 
 @pytest.mark.parametrize("pooling", ["avg-pool", "relation-net"])
 def test_validation_measures_what_the_exam_does(study: Study, pooling: str) -> None:
-    job = replace(JOB, pooling=pooling)
-    validation, modality = Validation(study, job), Modality("schema")
-    network = build(Plan("schema", pooling, (5, 19)), job.key).eval()
+    validation, modality = Validation(study, "boolean", "hard"), Modality("schema")
+    network = build(Plan("schema", pooling, (5, 19)), but(model=pooling).key).eval()
     with torch.no_grad():
         found = validation(network, modality.open(study.scenes))
     asked = piece(study, validation.some)
@@ -174,11 +182,11 @@ def test_validation_measures_what_the_exam_does(study: Study, pooling: str) -> N
 @pytest.mark.parametrize(
     ("other", "said"),
     [
-        (replace(JOB, seed=1), "its seed is 0, here it is 1"),
-        (replace(JOB, pooling="concat"), "its network.pooling is 'avg-pool', here it is 'concat'"),
-        (replace(JOB, negatives="easy"), "its negatives is 'hard', here it is 'easy'"),
-        (replace(JOB, training=replace(BRIEFLY, rate=0.01)), "its training.rate is 0.001, here it is 0.01"),
-        (replace(JOB, alpha=0.5), "its alpha is 0.0, here it is 0.5"),
+        (but(seed=1), "its seed is 0, here it is 1"),
+        (but(model="concat"), "its network.pooling is 'avg-pool', here it is 'concat'"),
+        (but(negatives="easy"), "its negatives is 'hard', here it is 'easy'"),
+        (but(training=replace(BRIEFLY, rate=0.01)), "its training.rate is 0.001, here it is 0.01"),
+        (but(alpha=0.5), "its alpha is 0.0, here it is 0.5"),
     ],
 )
 def test_a_folder_of_another_run_is_refused(
@@ -192,10 +200,10 @@ def test_a_folder_of_another_run_is_refused(
 
 def test_other_episodes_are_refused(study: Study, elsewhere: Study, finished: Path) -> None:
     before = told(finished)
-    with pytest.raises(UserError, match="was trained on other episodes than these of 'boolean'; train again"):
-        evaluate(finished, elsewhere)
+    with pytest.raises(UserError, match="was trained on other data than these of 'boolean'; train again"):
+        examine(finished, elsewhere)
     with pytest.raises(UserError, match=r"holds another run: its data\.train is"):
-        learn(JOB, elsewhere, finished.parent)
+        learn(BRIEF, elsewhere, finished.parent)
     assert told(finished) == before
 
 
@@ -203,9 +211,9 @@ def test_a_run_of_another_benchmark_is_refused(study: Study, finished: Path, tmp
     folder = copytree(finished, tmp_path / "other")
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "benchmark": "concept-world"}))
-    with pytest.raises(UserError, match="is a run of concept-world, not of curi"):
-        evaluate(folder, study)
-    assert not list(results(tmp_path))
+    with pytest.raises(UserError, match="other is no run that can be read"):
+        examine(folder, study)
+    assert not list(runs_of(tmp_path, "curi"))
 
 
 def test_a_loss_that_is_no_number_leaves_the_last_good_checkpoint(
@@ -215,26 +223,28 @@ def test_a_loss_that_is_no_number_leaves_the_last_good_checkpoint(
     loss = EpisodeLesson.loss
     monkeypatch.setattr(EpisodeLesson, "loss", lambda self, rows: loss(self, rows) * float("nan"))
     with pytest.raises(UserError, match=r"the loss is no longer a number at step 4; the last good checkpoint is"):
-        learn(replace(JOB, training=replace(BRIEFLY, steps=6)), study, tmp_path)
+        learn(but(training=replace(BRIEFLY, steps=6)), study, tmp_path)
     assert checkpoints(folder) == checkpoints(finished) and told(folder) == told(finished)
 
 
 def test_a_rate_far_too_high_is_told(study: Study, tmp_path: Path) -> None:
-    fast = replace(JOB, training=replace(BRIEFLY, rate=1e30, checkpoint_every=1e9))
+    fast = but(training=replace(BRIEFLY, rate=1e30, checkpoint_every=1e9))
     with pytest.raises(UserError, match=r"no longer (a number|numbers) at step \d; .*lower the rate, now 1e\+30"):
         learn(fast, study, tmp_path)
-    assert not list(results(tmp_path))
+    assert not [results for _, _, results in runs_of(tmp_path, "curi") if results]
 
 
 @pytest.mark.parametrize(
     ("job", "said"),
     [
-        (replace(JOB, pooling="max-pool"), "there is no pooling 'max-pool'; choose one of avg-pool"),
-        (replace(JOB, modality="smell"), "there is no modality 'smell'; choose one of schema"),
-        (replace(JOB, negatives="soft"), "there is no kind of negatives 'soft'; choose one of hard, easy"),  # type: ignore[arg-type]
-        (replace(JOB, split="moon"), "CURI has no split 'moon'; choose one of"),
-        (replace(JOB, alpha=-1.0), "alpha must be a number of at least 0, such as 1, not -1"),
-        (replace(JOB, alpha=float("nan")), "alpha must be a number of at least 0, such as 1, not nan"),
+        (but(model="max-pool"), "there is no network 'max-pool'; choose one of avg-pool"),
+        (but(modality="smell"), "modality must be one of schema, image, sound, not 'smell'"),
+        (but(negatives="soft"), "negatives must be one of hard, easy, not 'soft'"),
+        (but(size="huge"), "'huge' is no size"),
+        (but(episodes=0), "episodes must be at least 1, not 0"),
+        (but(split="moon"), "CURI has no split 'moon'; choose one of"),
+        (but(alpha=-1.0), "alpha must be a number of at least 0, such as 1, not -1"),
+        (but(alpha=float("nan")), "alpha must be a number of at least 0, such as 1, not nan"),
     ],
 )
 def test_a_job_that_cannot_be_done_is_refused(study: Study, tmp_path: Path, job: Job, said: str) -> None:

@@ -1,0 +1,385 @@
+"""Networks: what a benchmark brings that has some, and how one of them is trained and tested.
+
+A *job* is one run: a network, what it learns from, how, and from which seed. Its folder is found again when the job is
+repeated: a training goes on where it was stopped, and what is finished is kept.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import reduce
+from operator import truediv
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from recombine import benchmarks
+from recombine.metrics.intervals import Interval
+from recombine.report.document import Chapter
+from recombine.report.findings import Verdict
+from recombine.report.table import Table
+from recombine.solvers.records import as_written, identity_of, last_measured, read_config, read_results, write_results
+from recombine.solvers.training import LENGTH, Training, need_torch
+from recombine.store.engine import Engine
+from recombine.store.errors import UserError
+from recombine.store.key import Key
+from recombine.store.store import Store
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from recombine.benchmarks.runs import Group, Outcomes
+    from recombine.solvers.train import Lesson, Watch
+
+S = TypeVar("S")
+"""What opens the data of a benchmark."""
+SETTINGS = tuple(one.name for one in fields(Training))
+Published = float | tuple[float, float | None]
+"""A printed score, and its spread where that is printed too."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a benchmark that has none of its own."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run: what is trained, on what, from which seed."""
+
+    benchmark: str
+    split: str = ""
+    model: str = ""
+    seed: int = 0
+    scale: str = "paper"
+    data_seed: int = 0
+    options: Any = field(default_factory=Options)
+    training: Training = field(default_factory=Training)
+
+    @property
+    def networks(self) -> Networks[Any]:
+        return networks_of(self.benchmark)
+
+    @property
+    def name(self) -> str:
+        """That of its folder."""
+        return "-".join([self.benchmark, *self.networks.words(self), *self.networks.ending(self), str(self.seed)])
+
+    @property
+    def key(self) -> Key:
+        return reduce(truediv, (self.benchmark, *self.networks.words(self)), Key(self.seed))
+
+
+class Networks(ABC, Generic[S]):
+    """What a benchmark with networks brings: its folder has a `networks.py` with one of these, called NETWORKS."""
+
+    benchmark: ClassVar[str]
+    models: ClassVar[Mapping[str, Training]]
+    """The settings of each network, as the paper has them."""
+    options: ClassVar[type[Any]] = Options
+    """A frozen dataclass of the options that no other benchmark has, each with a default and a help text (Annotated).
+
+    An option with the name of a setting of `Training` takes its place, unless it is None.
+    """
+    examined: ClassVar[tuple[str, ...]] = ()
+    """Options that decide the tests alone: a run can be tested again with others."""
+    of_data: ClassVar[tuple[str, ...]] = ()
+    """Options that decide the data."""
+    of_name: ClassVar[tuple[str, ...]] = ()
+    """Options that the name of a network or a split tells of."""
+    free: ClassVar[tuple[str, ...]] = ()
+    """Settings in which a run may depart from the paper's and still be compared: a column of the tables has them."""
+    title: ClassVar[str]
+    intro: ClassVar[str] = ""
+    """What the results page begins with."""
+    found: ClassVar[str] = ""
+    """How its findings are judged."""
+    highest: ClassVar[float] = 100.0
+    """The best score there is."""
+    format: ClassVar[str] = ".1f"
+    """How scores are written."""
+    note: ClassVar[str] = ""
+    """What is to be said of the scores."""
+    judged_by: ClassVar[str] = "accuracy"
+    """The validation's value that learning curves show."""
+    reference_note: ClassVar[str] = ""
+    """What is to be said of baselines and ideal learners."""
+    known_splits: ClassVar[tuple[str, ...]] = ()
+    known_networks: ClassVar[tuple[str, ...]] = ()
+    """In the order of the paper's tables, by their printed names."""
+
+    # --- a run
+
+    @abstractmethod
+    def study(self, job: Job, store: Store, engine: Engine) -> S:
+        """What opens the data of a job."""
+
+    @abstractmethod
+    def splits(self, study: S) -> Iterable[str]:
+        """What networks are trained on where no split is named."""
+
+    @abstractmethod
+    def data(self, job: Job, study: S) -> Any:
+        """The digests of what is learnt from."""
+
+    @abstractmethod
+    def network(self, job: Job, study: S) -> nn.Module:
+        """The network as its key begins it."""
+
+    @abstractmethod
+    def objective(self, job: Job, study: S, network: nn.Module) -> Lesson:
+        """What the network learns."""
+
+    @abstractmethod
+    def examine(self, job: Job, study: S, network: nn.Module) -> dict[str, Any]:
+        """What a trained network scores in the tests, for the results of its run."""
+
+    def usual(self, model: str, options: Any) -> Training:
+        """The paper's settings of a network."""
+        return self.models[model]
+
+    def concerning(self, options: Any, model: str) -> Any:
+        """The options without those that say nothing to a network."""
+        return options
+
+    def check(self, job: Job, study: S) -> None:
+        """Refuse what cannot be done, before anything is made."""
+
+    def prepare(self, job: Job, study: S) -> None:
+        """Make the data of a job: once, before several processes would each make them."""
+
+    def keep(self, job: Job, folder: Path) -> None:
+        """Put what a run cannot do without later into its folder."""
+
+    def tested(self, job: Job, study: S) -> Mapping[str, Any]:
+        """What results say of the tests they are from."""
+        return {}
+
+    def words(self, job: Job) -> tuple[str, ...]:
+        """What decides the seed of a run, and names its folder."""
+        return job.split, job.model
+
+    def ending(self, job: Job) -> tuple[str, ...]:
+        """What else the name of its folder says."""
+        return ()
+
+    def version(self, model: str) -> int:
+        """Counts the changes of a network after which older weights no longer fit, or mean something else."""
+        return 1
+
+    def config(self, job: Job) -> dict[str, Any]:
+        """What a run writes down of its job, but for the training; `data` may mark the place of the data."""
+        own = {name: getattr(job.options, name) for name in self._written}
+        network = {"name": job.model, "version": self.version(job.model)}
+        data = {"scale": job.scale, "data_seed": job.data_seed}
+        return {"split": job.split, **own, **data, "network": network, "seed": job.seed}
+
+    def read(self, config: Mapping[str, Any], folder: Path) -> Job:
+        """The job that was written down, but for the training."""
+        options = self.options(**{name: config[name] for name in self._written})
+        data = config["scale"], config["data_seed"]
+        return Job(self.benchmark, config["split"], config["network"]["name"], config["seed"], *data, options)
+
+    @property
+    def _written(self) -> list[str]:
+        return [one.name for one in fields(self.options) if one.name not in (*SETTINGS, *self.examined)]
+
+    # --- results
+
+    @abstractmethod
+    def scores(self, results: Mapping[str, Any]) -> Mapping[str, Mapping[str, float | Interval]]:
+        """What a run scored in each test, by class; one class without a name where there are none."""
+
+    def published(self, group: Group) -> Mapping[str, Mapping[str, Published]]:
+        """What the paper prints of the same network, by test and class."""
+        return {}
+
+    def printed(self, job: Job, config: Mapping[str, Any]) -> str:
+        """The name of a network as the paper prints it."""
+        return job.model
+
+    def expected(self, there: Sequence[str]) -> Sequence[str]:
+        """The networks of a whole table, where these are there."""
+        return self.known_networks
+
+    def ideal(self, job: Job, study: S) -> Mapping[str, Mapping[str, float]]:
+        """What the ideal learners score in each test, by their names."""
+        return {}
+
+    def told(self, results: Mapping[str, Any]) -> list[Table]:
+        """What else there is to say of one run that was tested again."""
+        return []
+
+    def reference(self, job: Job, study: S) -> dict[str, Any]:
+        """Split, digest of the test and options of the data for those who sit the same tests; empty if nobody can."""
+        return {}
+
+    def sat(self, row: Mapping[str, Any]) -> Mapping[str, Interval]:
+        """What such a one scored, from a row of `score`, by test."""
+        return {}
+
+    def tables(self, outcomes: Outcomes) -> list[Table]:
+        """The scores of all runs beside the paper's."""
+        from recombine.benchmarks.run_tables import score_table
+
+        return [score_table(f"{self.title}, {world}", groups, outcomes.ideal) for world, groups in outcomes.worlds()]
+
+    def verdicts(self, outcomes: Outcomes) -> list[Verdict]:
+        """What the paper finds, and whether our runs say the same."""
+        return []
+
+    def chapters(self, outcomes: Outcomes, reference: Mapping[str, Table]) -> list[Chapter]:
+        """Scores and figures, with the tables of baselines by world."""
+        return [Chapter("Scores", (*self.tables(outcomes), *reference.values()))]
+
+
+def names() -> list[str]:
+    """The benchmarks that have networks."""
+    return [name for name in benchmarks.names() if benchmarks.get(name).networks_at]
+
+
+def networks_of(benchmark: str) -> Networks[Any]:
+    """The networks of a benchmark."""
+    found = benchmarks.get(benchmark).networks if benchmark in names() else None
+    if found is None:
+        raise UserError(f"there are no networks for '{benchmark}'; choose {' or '.join(names())}")
+    return found
+
+
+# --- options
+
+
+def chosen(networks: Networks[Any], given: Mapping[str, Any]) -> Any:
+    """The options of a benchmark, with those that were given."""
+    known = [one.name for one in fields(networks.options)]
+    if unknown := sorted(set(given) - set(known)):
+        there = ", ".join(known) or "none of its own"
+        raise UserError(f"{networks.benchmark} has no option '{unknown[0]}' to train; it has {there}")
+    options = networks.options(**given)
+    refuse_unknown(options)
+    return options
+
+
+def refuse_unknown(options: Any) -> None:
+    """Refuse a word that is not among those an option has."""
+    for name, kind in get_type_hints(type(options)).items():
+        known = get_args(kind) if get_origin(kind) is Literal else ()
+        if known and getattr(options, name) not in known:
+            raise UserError(f"{name} must be one of {', '.join(known)}, not '{getattr(options, name)}'")
+
+
+def trained(networks: Networks[Any], model: str, options: Any, **given: Any) -> Training:
+    """The paper's settings of a network, with those that were given in their place."""
+    if model not in networks.models:
+        raise UserError(f"there is no network '{model}'; choose one of {', '.join(networks.models)}")
+    own = {one.name: getattr(options, one.name) for one in fields(options) if one.name in SETTINGS}
+    changed = {name: value for name, value in {**own, **given}.items() if value is not None}
+    return replace(networks.usual(model, options), **changed)
+
+
+def changes(options: Any) -> dict[str, Any]:
+    """The options that are not as usual, but for settings of the training.
+
+    >>> changes(Options())
+    {}
+    """
+    now = {one.name: getattr(options, one.name) for one in fields(options) if one.name not in SETTINGS}
+    return {one.name: now[one.name] for one in fields(options) if one.name in now and now[one.name] != one.default}
+
+
+# --- a run
+
+
+def check(job: Job, study: Any, out: Path | None = None) -> None:
+    """Refuse a job that cannot be done, before anything is; `out` is where runs of the same name may be."""
+    need_torch()
+    from recombine.solvers.run import must_be_same
+    from recombine.solvers.train import need_device
+
+    need_device(job.training.device)
+    refuse_unknown(job.options)
+    if job.model not in job.networks.models:
+        raise UserError(f"there is no network '{job.model}'; choose one of {', '.join(job.networks.models)}")
+    if out is not None:
+        must_be_same(out / job.name, _described(job))  # before any data are made
+    job.networks.check(job, study)
+    if out is not None:
+        must_be_same(out / job.name, identity(job, study))
+
+
+def _described(job: Job) -> dict[str, Any]:
+    """What is known of an identity before the data are made."""
+    told = {"benchmark": job.benchmark, **job.networks.config(job), "training": job.training.fixed()}
+    return {name: value for name, value in told.items() if name != "data"}
+
+
+def identity(job: Job, study: Any) -> dict[str, Any]:
+    """What decides the weights that a run ends with."""
+    told = {"benchmark": job.benchmark, **job.networks.config(job), "training": job.training.fixed()}
+    return {**told, "data": job.networks.data(job, study)}
+
+
+def learn(job: Job, study: Any, out: Path, watch: Watch | None = None) -> Path:
+    """Do a job, or go on with it: the folder of its run, with its results."""
+    need_torch()
+    from recombine.solvers.run import Run
+    from recombine.solvers.train import train, unwatched
+
+    check(job, study)
+    networks = job.networks
+    network = networks.network(job, study)
+    length = {name: value for name, value in asdict(job.training).items() if name in LENGTH}
+    run = Run(out / job.name, identity(job, study), length)
+    networks.keep(job, run.folder)
+    train(networks.objective(job, study, network), job.training, run, job.key, watch or unwatched)
+    if not _tested(job, study, run.folder):
+        write_results(run.folder, examine(run.folder, study, job))
+    return run.folder
+
+
+def _tested(job: Job, study: Any, folder: Path) -> bool:
+    """Whether the results are those of the end of the training."""
+    found = read_results(folder)
+    if found is None:
+        return False
+    with as_written(folder):
+        wanted = {"steps": last_measured(folder).step, **job.networks.tested(job, study)}
+        return {name: found[name] for name in wanted} == wanted
+
+
+def examine(folder: Path, study: Any, job: Job | None = None) -> dict[str, Any]:
+    """Test the best network of a run; a job of its own may say how."""
+    need_torch()
+    from recombine.solvers.networks.images import parameters
+    from recombine.solvers.train import devices, load_best
+
+    config = read_config(folder)
+    job = job or job_of(config, folder)
+    if config["data"] != job.networks.data(job, study):
+        raise UserError(f"{folder} was trained on other data than these of '{job.split}'; train again")
+    network = job.networks.network(job, study)
+    standing = load_best(folder / "checkpoints" / "best.safetensors", network, identity_of(config))
+    here = replace(job, training=job.training.here(devices()))
+    last = last_measured(folder)
+    return {
+        **job.networks.examine(here, study, network),
+        "parameters": parameters(network),
+        "validation": standing.best,
+        "best_step": standing.best_step,
+        "steps": last.step,
+        "epochs": last.epoch + 1,
+        "seconds": last.seconds,
+        "cpu_seconds": last.cpu_seconds,
+    }
+
+
+def job_of(config: Mapping[str, Any], folder: Path) -> Job:
+    """The job that a run's config tells of."""
+    networks = networks_of(str(config.get("benchmark")))
+    with as_written(folder):
+        job = networks.read(config, folder)
+        if job.model not in networks.models:
+            raise KeyError(job.model)
+        refuse_unknown(job.options)
+        return replace(job, training=Training(**config["training"], **config["length"]))
