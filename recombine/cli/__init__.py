@@ -70,7 +70,7 @@ def _named(help: str) -> Callable[[], None]:
 def _command(name: str, verb: Verb, words: Sequence[str]) -> Callable[..., Any]:
     """A verb with the options of the benchmark that the words name."""
     run = import_module(f"recombine.verbs.{name}").run
-    own, benchmark = options_of(run), _benchmark_in(words)
+    own, benchmark = options_of(run, words=True), _benchmark_in(words)
     method: dict[str, Option] = {}
     study: dict[str, Option] = {}
     if hasattr(run, "options"):  # of its own, by the benchmark

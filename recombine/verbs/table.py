@@ -11,8 +11,8 @@ def run(
     what: str,
     asked: Mapping[str, Any],
     progress: Any,
-    *,
     runs: Annotated[Path, "The folder of the runs."] = Path("runs"),
+    *,
     out: Annotated[Path | None, "Write a page with figures (.md or .html) instead."] = None,
 ) -> Answer:
     if out is not None:

@@ -1,0 +1,115 @@
+"""A benchmark is one folder: the one of docs/own-benchmark.md, in a package of somebody else's, has every verb."""
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recombine import benchmarks
+from recombine.benchmarks.laws import LAWS
+from recombine.store.key import Key
+from tests.commands import Run, refused
+
+PAGE = Path(__file__).parents[1] / "docs" / "own-benchmark.md"
+FILE = re.compile(r"^```python file=(\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+VERBS: dict[str, tuple[str, ...]] = {
+    "list": ("list", "pairs"),
+    "show": ("show", "pairs/blue-cube", "--number", "3"),
+    "make": ("make", "pairs"),
+    "gap": ("gap", "pairs", "--seeds", "3"),
+    "check": ("check", "pairs"),
+    "bench": ("bench", "pairs"),
+    "eval": ("eval", "pairs", "--solver", "majority"),
+    "train": ("train", "pairs", "--seeds", "2", "--workers", "1"),
+    "table": ("table", "pairs"),
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The package is installed, and the working folder empty."""
+    package = tmp_path / "site" / "somebodys"
+    for name, text in FILE.findall(PAGE.read_text()):
+        file = package / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    (package / "__init__.py").touch()
+    info = tmp_path / "site" / "somebodys-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: somebodys\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[recombine.benchmarks]\npairs = somebodys.pairs:BENCHMARK\n")
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    _forget()
+    yield package
+    for name in [name for name in sys.modules if name.startswith("somebodys")]:
+        del sys.modules[name]
+    monkeypatch.undo()
+    _forget()
+
+
+def _forget() -> None:
+    benchmarks._plugins.cache_clear()
+    benchmarks.get.cache_clear()
+
+
+def test_it_is_short() -> None:
+    lines = [line for name, text in FILE.findall(PAGE.read_text()) for line in text.splitlines() if line.strip()]
+    assert len(FILE.findall(PAGE.read_text())) == 4 and len(lines) < 170
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_the_laws_hold_for_it(law: str) -> None:
+    LAWS[law](benchmarks.get("pairs").language, Key(1))
+
+
+def test_it_is_listed_after_those_of_the_house(invoke: Run) -> None:
+    rows = json.loads(invoke("list", "--json").out)
+    assert rows[-1]["benchmark"] == "pairs" and rows[-1]["held out"] == 1 and len(rows) > 4
+
+
+def test_it_has_every_verb(invoke: Run, folder: Path) -> None:
+    for verb, words in VERBS.items():
+        ran = invoke(*words, "--json")
+        assert ran.code == 0, f"{verb}: {ran.err}"
+        json.loads(ran.out)
+        assert invoke(*words).code == 0
+    gaps = json.loads(invoke("gap", "pairs", "--json").out)
+    assert gaps[0]["strong"] == 100 and 10 < gaps[0]["gap"] < 90
+    assert json.loads(invoke("train", "pairs", "--seeds", "2", "--workers", "1", "--json").out)
+    for name in ("report.html", "report.md"):
+        assert invoke("report", "pairs", "--out", name).code == 0
+        assert "Pairs" in Path(name).read_text()
+    assert invoke("show", "pairs/blue-cube", "--out", "one.html").code == 0
+    assert invoke("make", "pairs", "--out", "data").code == 0
+    assert "made before" in invoke("make", "pairs", "--out", "data").out
+    assert invoke("table", "pairs", "--out", "runs.md").code == 0
+    (run,) = [path for path in Path("runs").iterdir() if path.name.endswith("-0")]
+    assert invoke("eval", run).code == 0
+
+
+def test_help_has_its_options_and_no_others(invoke: Run) -> None:
+    said = invoke("gap", "pairs", "--help").said
+    assert "--scale" in said and "--negatives" not in said
+    refused(invoke("gap", "pairs", "--negatives", "hard"), "No such option: --negatives")
+    refused(invoke("gap", "pairs", "--split", "red"), "no split 'red'")
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "expected"),
+    [
+        ("study.py", None, "benchmark 'pairs' lacks study:Pairs: add study.py to somebodys.pairs"),
+        ("study.py", "x = 1", "benchmark 'pairs' lacks study:Pairs: somebodys.pairs.study defines no Pairs"),
+        ("__init__.py", "BENCHMARK = 3", "needs a Benchmark"),
+        ("__init__.py", "", "benchmark 'pairs' cannot be loaded from somebodys.pairs:BENCHMARK"),
+    ],
+)
+def test_what_it_lacks_is_said_by_name(invoke: Run, folder: Path, file: str, text: str | None, expected: str) -> None:
+    place = folder / "pairs" / file
+    place.unlink() if text is None else place.write_text(text)
+    refused(invoke("gap", "pairs"), expected)
