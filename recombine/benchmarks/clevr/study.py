@@ -22,6 +22,7 @@ from recombine.benchmarks.clevr.program import write_program
 from recombine.benchmarks.clevr.questions import NONE, Found, Rules, balance, filling, search
 from recombine.benchmarks.clevr.trace import trace_text
 from recombine.benchmarks.clevr.world import ClevrWorld
+from recombine.store.arrays import read_array, write_array
 from recombine.store.engine import Engine, InProcess
 from recombine.store.errors import UserError
 from recombine.store.key import Key
@@ -133,7 +134,7 @@ class ClevrStudy:
             found = read_candidates(draft, range(self.shards(part)), SHARD)
             keep = np.zeros(len(found.scene), bool)
             keep[balance(found, self.scale.questions)] = True
-            np.save(draft / "chosen.npy", keep)
+            write_array(draft / "chosen.npy", keep)
             sizes = [len(np.load(draft / f"candidates-{shard:05}.npz")["scene"]) for shard in range(self.shards(part))]
             writer = WriteQuestions(
                 str(draft),
@@ -196,7 +197,7 @@ class WriteQuestions:
         if file.exists():
             return
         folder = Path(self.folder)
-        chosen = np.load(folder / "chosen.npy")
+        chosen = read_array(folder / "chosen.npy")
         with np.load(folder / f"candidates-{shard:05}.npz") as columns:
             found = Found(**{name: columns[name] for name in Found._fields})
         found = found.rows(chosen[self.starts[shard] : self.starts[shard + 1]])

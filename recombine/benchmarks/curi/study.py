@@ -28,6 +28,7 @@ from recombine.metrics.gap import Gap, gap
 from recombine.metrics.scores import batch_accuracy
 from recombine.semantics.table import BLOCK, Census, Table, census, fill, load, senses
 from recombine.solvers.oracle import Belief, Probe, answer
+from recombine.store.arrays import read_array, write_array
 from recombine.store.engine import Engine, InProcess, shard_bounds
 from recombine.store.errors import UserError
 from recombine.store.key import Key
@@ -315,7 +316,7 @@ class Study:
         chosen = getattr(self.sides(split), part)
 
         def work(draft: Path) -> "_MakeEpisodes":
-            np.save(draft / "weight.npy", np.where(chosen, self.space.weight, 0.0))
+            write_array(draft / "weight.npy", np.where(chosen, self.space.weight, 0.0))
             return _MakeEpisodes(
                 str(draft),
                 str(self.table_folder),
@@ -362,7 +363,7 @@ class Study:
 
         def work(draft: Path) -> "_MakeAnswers":
             for name, belief in beliefs.items():
-                np.save(draft / f"{name}.npy", belief.log_weight)
+                write_array(draft / f"{name}.npy", belief.log_weight)
             return _MakeAnswers(
                 str(draft), str(self.table_folder), self.setup.scale.scenes, str(episodes), self.key / "probe", recipe
             )
@@ -453,7 +454,7 @@ class _MakeEpisodes:
         if file.exists():
             return
         low, high = shard * SHARD, min((shard + 1) * SHARD, self.episodes)
-        weight = np.load(Path(self.folder) / "weight.npy")
+        weight = read_array(Path(self.folder) / "weight.npy")
         made = draw_episodes(_table(self.table_folder, self.scenes), weight, high - low, self.shape, self.key / shard)
         size = self.shape.size
 
@@ -528,7 +529,7 @@ class _MakeAnswers:
             "label": rows(asked.label[:, asked.size :]),
         }
         for name in ("strong", "weak"):
-            belief = Belief(table, np.load(Path(self.folder) / f"{name}.npy"))
+            belief = Belief(table, read_array(Path(self.folder) / f"{name}.npy"))
             answers = answer(belief, asked, probe)
             columns |= {
                 f"{name}_precision": pa.array(answers.precision),
