@@ -20,7 +20,7 @@ _PRINTABLE = re.compile(r"[\n\t -~]*")
 _MARKS = re.compile(r"[\\`*|~$]|(?<!\w)_|_(?!\w)")
 _BRACKETS = re.compile(r"[\[\]]")
 _LINK = re.compile(r"\][(\[:]")
-_BEGINS_A_BLOCK = re.compile(r"^(#|\+|-|=|\d+(?=[.)]))")
+_BEGINS_A_BLOCK = re.compile(r"^(#|\+|-|=|\d+(?=[.)](\s|$)))")
 
 
 def plain(text: str) -> str:

@@ -38,10 +38,9 @@ class _Refused(ValueError):
 def read_bytes(file: Path | str, most: int = MOST, advice: str = "") -> bytes:
     """The bytes of a regular file of at most so many."""
     try:
-        # Without waiting: a pipe that nobody writes to would be waited for.
-        with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as content:
-            if not stat.S_ISREG(os.fstat(content.fileno()).st_mode):
-                raise UserError(f"{file} is not a file{_end(advice)}")
+        if not stat.S_ISREG(os.stat(file).st_mode):  # a pipe would be waited for
+            raise UserError(f"{file} is not a file{_end(advice)}")
+        with open(file, "rb") as content:
             found = content.read(most + 1)
     except (OSError, ValueError) as error:  # the latter for a name with a zero byte
         raise UserError(f"{file} cannot be read: {getattr(error, 'strerror', '') or error}{_end(advice)}") from None

@@ -150,7 +150,8 @@ def writing(out: Path | str, again: bool = False) -> Iterator[Path]:
 
     With `again`, what a try that was stopped has left is still there, as far as it is sound; else it is gone.
     """
-    out = free_folder(out)
+    out = Path(out).absolute()
+    refuse_taken(out)
     with _alone(out):
         draft = open_draft(_draft(out, again))
         try:
@@ -158,7 +159,8 @@ def writing(out: Path | str, again: bool = False) -> Iterator[Path]:
             clear_parts(draft)
             if bad := damaged(draft):
                 raise UserError(f"{out / bad[0]} does not have the bytes that were written; check the disk")
-            publish(draft, free_folder(out))
+            refuse_taken(out)
+            publish(draft, out)
         except BaseException:
             if not again:
                 _discard(draft)
@@ -166,12 +168,14 @@ def writing(out: Path | str, again: bool = False) -> Iterator[Path]:
 
 
 @contextmanager
-def writing_page(page: Path | str, endings: tuple[str, ...] = ()) -> Iterator[Path]:
+def writing_page(page: Path | str) -> Iterator[Path]:
     """A draft of a page, which is at `page` once the block has ended well, after the figures of its folder.
 
     Whether it can be written is seen at once, before any work is done.
     """
-    page = free_file(page, endings)
+    page = Path(page).absolute()
+    if page.is_dir() or page.with_suffix("").is_symlink():
+        raise UserError(f"{page} is a folder, or figures beside it would go through a link; choose another name")
     with _alone(page):
         folder = _draft(page, again=False)
         folder.mkdir(mode=0o700)
@@ -185,24 +189,10 @@ def writing_page(page: Path | str, endings: tuple[str, ...] = ()) -> Iterator[Pa
             _discard(folder)
 
 
-def free_folder(out: Path | str) -> Path:
-    """The place for a new folder; refuses one that is taken."""
-    out = Path(out).absolute()
+def refuse_taken(out: Path) -> None:
+    """Refuse the place of a new folder where something is."""
     if out.is_symlink() or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
-        raise UserError(f"{out} exists and is not empty; choose another --out or remove it")
-    return out
-
-
-def free_file(out: Path | str, endings: tuple[str, ...] = ()) -> Path:
-    """The place for a file with one of these endings; refuses a folder."""
-    out = Path(out).absolute()
-    if endings and out.suffix not in endings:
-        raise UserError(f"{out}: choose an ending that can be written: {' or '.join(endings)}")
-    if out.is_dir():
-        raise UserError(f"{out} is a folder; choose the name of a file")
-    if out.with_suffix("").is_symlink():
-        raise UserError(f"{out.with_suffix('')} is a link, and figures go into a folder of this name; remove it")
-    return out
+        raise UserError(f"{out} exists and is not empty; choose another folder or remove it")
 
 
 @contextmanager
