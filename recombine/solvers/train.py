@@ -202,6 +202,10 @@ class _Loop:
         }
 
     def _restore(self, state: Mapping[str, Any]) -> None:
+        with checkpoint.sound(self.run.last):
+            self._take_up(state)
+
+    def _take_up(self, state: Mapping[str, Any]) -> None:
         self.network.load_state_dict(state["network"])
         self.optimiser.load_state_dict(state["optimiser"])
         self._lay_out()
@@ -234,8 +238,9 @@ def load_best(file: Path, network: nn.Module, identity: checkpoint.Identity) -> 
     if not file.exists():
         raise UserError(f"{file} does not exist; train a little longer, or if it was lost, again in another folder")
     state = checkpoint.load(file, identity)
-    network.load_state_dict(state["network"])
-    return Standing(**state["standing"])
+    with checkpoint.sound(file):
+        network.load_state_dict(state["network"])
+        return Standing(**state["standing"])
 
 
 def devices() -> list[str]:

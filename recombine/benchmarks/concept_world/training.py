@@ -24,7 +24,9 @@ from recombine.solvers.training import LENGTH, Training, need_torch
 from recombine.store.engine import Progress, silent
 from recombine.store.errors import UserError
 from recombine.store.key import Key
-from recombine.store.store import Store, write_atomically
+from recombine.store.paths import within
+from recombine.store.store import Store
+from recombine.store.untrusted import read_text
 from recombine.tasks.examples import Examples
 from recombine.world.scenes import ABSENT, Scenes
 
@@ -194,16 +196,15 @@ def learn(job: Job, study: ConceptWorldStudy, out: Path, watch: Any = None) -> P
     grid, experiment = study.library.grid, study.experiment(job.base)
     network = build(job.model, _side(study), len(experiment.classes), job.key / "network", job.weights)
     length = {name: value for name, value in asdict(job.training).items() if name in LENGTH}
-    run = Run(out / job.name, identity(job, study), length)
-    if job.concepts is not None:
-        own = job.concepts.read_text(encoding="utf-8")
-        write_atomically(run.folder / OWN, lambda draft: draft.write_text(own, encoding="utf-8"))
+    beside = {} if job.concepts is None else {OWN: read_text(job.concepts)}
+    run = Run(within(out, job.name), identity(job, study), length, beside)
     first, epochs = _curriculum(job, experiment)
     eye = Eye(grid.width, grid.height)
     solver = PictureSolver(network, eye, job.training, run, first, epochs, watch or unwatched)
-    solver.learn(examples(study, job.base, "train"), job.key)
-    if not _tested(run.folder):
-        write_results(run.folder, evaluate(run.folder, study))
+    with run.alone():
+        solver.learn(examples(study, job.base, "train"), job.key)
+        if not _tested(run.folder):
+            write_results(run.folder, evaluate(run.folder, study))
     return run.folder
 
 

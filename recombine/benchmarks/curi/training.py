@@ -30,6 +30,7 @@ from recombine.solvers.records import (
 from recombine.solvers.training import LENGTH, Training, need_torch
 from recombine.store.errors import UserError
 from recombine.store.key import Key
+from recombine.store.paths import within
 from recombine.tasks.episodes import Episodes, Negatives
 
 PAPER = Training(
@@ -149,7 +150,7 @@ def learn(job: Job, study: Study, out: Path, watch: Any = None, episodes: int = 
 
     check(job, study)
     length = {name: value for name, value in asdict(job.training).items() if name in LENGTH}
-    run = Run(out / job.name, identity(job, study), length)
+    run = Run(within(out, job.name), identity(job, study), length)
     network, modality = _network(job, study), _modality(job, study)
     solver = PrototypeSolver(network, modality, job.training, run, watch or unwatched)
     lesson = EpisodeLesson(
@@ -160,9 +161,10 @@ def learn(job: Job, study: Study, out: Path, watch: Any = None, episodes: int = 
         job.alpha,
         _words(study).numbers(study.space.concepts) if job.alpha else None,
     )
-    solver.learn(lesson, job.key)
-    if not _tested(run.folder, min(episodes, study.setup.episodes("test"))):
-        write_results(run.folder, evaluate(run.folder, study, episodes))
+    with run.alone():
+        solver.learn(lesson, job.key)
+        if not _tested(run.folder, min(episodes, study.setup.episodes("test"))):
+            write_results(run.folder, evaluate(run.folder, study, episodes))
     return run.folder
 
 
