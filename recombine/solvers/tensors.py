@@ -55,10 +55,11 @@ def write_tensors(file: Path, tensors: Mapping[str, Tensor], metadata: Mapping[s
         }
         parts.append(part)
         at += len(part)
-    header[METADATA][CHECKSUM] = _checksum(header, b"".join(parts))
+    data = b"".join(parts)
+    header[METADATA][CHECKSUM] = _checksum(header, data)
     text = json.dumps(header, sort_keys=True).encode()
     text += b" " * (-len(text) % 8)  # aligned, as the format asks
-    whole = b"".join([struct.pack("<Q", len(text)), text, *parts])
+    whole = b"".join([struct.pack("<Q", len(text)), text, data])
     write_atomically(file, lambda draft: draft.write_bytes(whole))
 
 

@@ -39,7 +39,7 @@ def read_bytes(file: Path | str, most: int = MOST, advice: str = "") -> bytes:
     """The bytes of a regular file of at most so many."""
     try:
         if not stat.S_ISREG(os.stat(file).st_mode):  # a pipe would be waited for
-            raise UserError(f"{file} is not a file{_end(advice)}")
+            raise UserError(f"{file} cannot be read: it is no file{_end(advice)}")
         with open(file, "rb") as content:
             found = content.read(most + 1)
     except (OSError, ValueError) as error:  # the latter for a name with a zero byte

@@ -2,14 +2,20 @@
 
 import json
 import os
+import resource
+import struct
+import zlib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from recombine.benchmarks.clevr.world import ClevrWorld
+from recombine.render import mesh
 from recombine.render.folders import read_dataset
 from recombine.render.forms import Look
+from recombine.render.png import SIGNATURE, _chunk, read_png
+from recombine.render.recordings import read_note
 from recombine.render.rendering import as_dataset, render_dataset, wanted
 from recombine.store.errors import UserError
 from recombine.store.key import Key
@@ -115,3 +121,68 @@ def test_a_recipe_that_cannot_be_read_is_named(foreign: Path, text: str) -> None
 def test_no_picture_is_larger_than_memory() -> None:
     with pytest.raises(UserError, match="1 to 8192 pixels a side"):
         Look(10**6, 10)
+
+
+# --- bombs
+
+
+def memory() -> int:
+    """The most memory that this process has had, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def wav(channels: int, rate: int, width: int, frames: int, data: bytes) -> bytes:
+    form = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, channels, rate, rate, channels * width, 8 * width)
+    size = frames * channels * width
+    return b"RIFF" + struct.pack("<I", 36 + size) + b"WAVE" + form + b"data" + struct.pack("<I", size) + data
+
+
+WAVES = {
+    "rate": wav(1, 2**31, 1, 4_000_000, bytes(range(256)) * 15_625),
+    "channels": wav(65_535, 44_100, 1, 61, bytes(61 * 65_535)),
+    "length": wav(1, 44_100, 1, 2**24 + 1, bytes(2**24 + 1)),
+    "claims": wav(1, 44_100, 4, 2**29, b""),
+}
+
+
+@pytest.mark.parametrize("case", WAVES)
+def test_a_recording_is_bounded_before_it_is_unpacked(tmp_path: Path, case: str) -> None:
+    (tmp_path / "oboe_C4.wav").write_bytes(WAVES[case])
+    before = memory()
+    with pytest.raises(UserError, match=r"oboe_C4\.wav"):
+        read_note(tmp_path / "oboe_C4.wav")
+    assert memory() - before < 200e6
+
+
+def picture(width: int, height: int, data: bytes) -> bytes:
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(data, 1)), (b"IEND", b""))
+    return SIGNATURE + b"".join(_chunk(*chunk) for chunk in chunks)
+
+
+@pytest.mark.parametrize(("width", "height"), [(2**31, 2**31), (2**24, 1), (1, 2**24), (9_000, 10), (0, 5)])
+def test_a_picture_is_bounded_before_it_is_unpacked(tmp_path: Path, width: int, height: int) -> None:
+    (tmp_path / "it.png").write_bytes(picture(width, height, bytes(2**22)))
+    with pytest.raises(UserError, match=r"it\.png is said to be"):
+        read_png(tmp_path / "it.png")
+
+
+def test_a_picture_may_be_bounded_further(tmp_path: Path) -> None:
+    (tmp_path / "it.png").write_bytes(picture(40, 30, bytes(30 * 121)))
+    assert read_png(tmp_path / "it.png").shape == (30, 40, 3)
+    with pytest.raises(UserError, match="at most 32 a side"):
+        read_png(tmp_path / "it.png", longest=32)
+    (tmp_path / "it.png").write_bytes(SIGNATURE + _chunk(b"tEXt", b"") * 200_000)
+    with pytest.raises(UserError, match="more than 100,000 chunks"):
+        read_png(tmp_path / "it.png")
+
+
+def test_a_mesh_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mesh, "MOST", 10)
+    (tmp_path / "it.obj").write_text("v 0 0 0\n" * 20)
+    with pytest.raises(UserError, match=r"it\.obj has more than 10"):
+        mesh.read_groups(tmp_path / "it.obj", None)
+    for line in ("element vertex 4000000000", "element face 11", "element vertex x"):
+        (tmp_path / "it.ply").write_text(f"ply\nformat ascii 1.0\n{line}\nend_header\n")
+        with pytest.raises(UserError, match=r"it\.ply claims"):
+            mesh.read_groups(tmp_path / "it.ply", None)

@@ -209,5 +209,5 @@ def test_damaged_metrics_are_named(tmp_path: Path, case: str) -> None:
 
 def test_a_run_folder_of_pipes_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "config.json")
-    with pytest.raises(UserError, match="is not a file"):
+    with pytest.raises(UserError, match="it is no file"):
         read_config(tmp_path)

@@ -79,7 +79,7 @@ def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
 
 def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    for file, why in ((tmp_path / "pipe", "is not a file"), (tmp_path, "is not a file"), (tmp_path / "no", "No such")):
+    for file, why in ((tmp_path / "pipe", "it is no file"), (tmp_path, "it is no file"), (tmp_path / "no", "No such")):
         with pytest.raises(UserError, match=why):
             read_bytes(file)
     with pytest.raises(UserError, match="cannot be read"):
