@@ -28,6 +28,7 @@ from recombine.solvers.events import Events
 from recombine.solvers.records import FORMAT, SCHEMA, Measured, read_config, read_metrics
 from recombine.store.errors import UserError
 from recombine.store.paths import within
+from recombine.store.room import need_room
 from recombine.store.untrusted import read_json
 from recombine.store.writing import clear_parts, locked, write_atomically, write_text
 
@@ -84,6 +85,13 @@ class Run:
                 yield
             finally:
                 self.held = False
+
+    def need_room(self, weights: int) -> None:
+        """Refuse a disk without room for checkpoints of so many bytes of weights, each written before the old one goes.
+
+        The last has the weights and up to two numbers of the optimiser for each; the best has the weights.
+        """
+        need_room(self.folder, 2 * 4 * weights + 2**20, f"The training in {self.folder}", "choose another --out")
 
     def begin(self, step: int) -> None:
         """Go on from a step: what was measured after it, before an interruption, will be measured again."""

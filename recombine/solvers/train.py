@@ -88,6 +88,7 @@ class _Loop:
         self.losses: list[float] = []  # since the last validation
         self.validation: Mapping[str, float] = {}
         self.best: dict[str, Tensor] | None = None  # not yet written
+        run.need_room(sum(parameter.nbytes for parameter in self.network.parameters()))
         if run.last.exists():
             self._restore(checkpoint.load(run.last, run.identity))
         run.begin(self.step)

@@ -210,8 +210,7 @@ class Clevr(Study):
         return check_files(scenes, questions) if questions is not None else super().check()
 
     def need_room(self, splits: Sequence[str] = ()) -> None:
-        missing = [part for part in PARTS if not self.store.has(self.study.questions_recipe(part))]
-        self.store.need(sum(self.study.count(part) for part in missing) * (700 + self.study.scale.questions * 500))
+        self.store.need(self.study.size_estimate())
 
 
 def part_of(name: str) -> Part:

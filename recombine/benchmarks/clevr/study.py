@@ -38,6 +38,8 @@ SHARD = 2_000
 """Scenes per file."""
 SPARE = 6
 """Candidates per scene beyond the questions that are kept."""
+SCENE_BYTES, QUESTION_BYTES, CANDIDATE_BYTES = 500, 200, 40
+"""What each takes on the disk, about."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,16 @@ class ClevrStudy:
 
     def shards(self, part: Part) -> int:
         return -(-self.count(part) // SHARD)
+
+    def size_estimate(self, parts: Sequence[Part] = PARTS, questions: bool = True) -> int:
+        """Bytes that are still to be written, roughly."""
+        each, size = self.scale.questions, 0
+        for part in parts:
+            if not self.store.has(self.scenes_recipe(part)):
+                size += self.count(part) * SCENE_BYTES
+            if questions and not self.store.has(self.questions_recipe(part)):
+                size += self.count(part) * (each * QUESTION_BYTES + (each + SPARE) * CANDIDATE_BYTES)
+        return size
 
     def scenes_recipe(self, part: Part) -> Recipe:
         parameters = {"world": self.world, "scenes": self.count(part), "part": part, "seed": self.seed}
