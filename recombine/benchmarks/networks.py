@@ -24,6 +24,7 @@ from recombine.solvers.training import LENGTH, Training, need_torch
 from recombine.store.engine import Engine
 from recombine.store.errors import UserError
 from recombine.store.key import Key
+from recombine.store.paths import within
 from recombine.store.store import Store
 
 if TYPE_CHECKING:
@@ -149,8 +150,9 @@ class Networks(ABC, Generic[S]):
     def prepare(self, job: Job, study: S) -> None:
         """Make the data of a job: once, before several processes would each make them."""
 
-    def keep(self, job: Job, folder: Path) -> None:
-        """Put what a run cannot do without later into its folder."""
+    def beside(self, job: Job) -> Mapping[str, str]:
+        """Texts that a run cannot do without later, by the names of their files in its folder."""
+        return {}
 
     def tested(self, job: Job, study: S) -> Mapping[str, Any]:
         """What results say of the tests they are from."""
@@ -330,11 +332,11 @@ def learn(job: Job, study: Any, out: Path, watch: Watch | None = None) -> Path:
     networks = job.networks
     network = networks.network(job, study)
     length = {name: value for name, value in asdict(job.training).items() if name in LENGTH}
-    run = Run(out / job.name, identity(job, study), length)
-    networks.keep(job, run.folder)
-    train(networks.objective(job, study, network), job.training, run, job.key, watch or unwatched)
-    if not _tested(job, study, run.folder):
-        write_results(run.folder, examine(run.folder, study, job))
+    run = Run(within(out, job.name), identity(job, study), length, networks.beside(job))
+    with run.alone():
+        train(networks.objective(job, study, network), job.training, run, job.key, watch or unwatched)
+        if not _tested(job, study, run.folder):
+            write_results(run.folder, examine(run.folder, study, job))
     return run.folder
 
 

@@ -4,7 +4,6 @@
 alone, and a file is there whole or not at all. So work that was stopped goes on where it was.
 """
 
-import errno
 import io
 import time
 from collections.abc import Iterator
@@ -21,14 +20,17 @@ import pyarrow.compute as pc
 from recombine.render.forms import Batch, Form
 from recombine.store.engine import shard_bounds
 from recombine.store.errors import UserError
+from recombine.store.paths import within
 from recombine.store.recipe import Recipe
+from recombine.store.room import FULL
 from recombine.store.store import read_table, write_atomically
 from recombine.world.columns import from_table
 from recombine.world.scenes import Scenes, join
 from recombine.world.shards import shard_name
 from recombine.world.vocabulary import Vocabulary
 
-FULL = (errno.ENOSPC, errno.EDQUOT)
+MOST_OBJECTS, MOST_PER_FILE = 64, 2**20
+"""Objects of a scene, and scenes of a file: more than any dataset has."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,13 @@ class Source:
     """The most objects that a scene may hold."""
     scenes: int
     per_file: int
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.places <= MOST_OBJECTS and 1 <= self.per_file <= MOST_PER_FILE and self.scenes >= 1):
+            raise UserError(
+                f"{self.folder} is said to hold {self.scenes:,} scenes of {self.places:,} objects, {self.per_file:,} a "
+                f"file; there are at most {MOST_OBJECTS} objects and {MOST_PER_FILE:,} scenes a file"
+            )
 
     def read(self, low: int, high: int) -> Scenes:
         """The scenes from number `low` to before `high`."""
@@ -55,10 +64,10 @@ class Source:
 def _read(source: Source, number: int) -> Scenes:
     """All scenes of one file, which must be those that it should hold."""
     file = Path(source.folder) / shard_name("scenes", number)
-    if not file.exists():
+    if not file.is_file():
         raise UserError(f"{file} is missing; make the dataset again, or copy all of it")
-    table = read_table(file)
     first = number * source.per_file
+    table = read_table(file, most=MOST_OBJECTS * min(source.per_file, source.scenes - first))
     expected = np.arange(first, min(first + source.per_file, source.scenes))
     try:
         if not np.array_equal(table["scene"].to_numpy(), expected):
@@ -94,7 +103,7 @@ class RenderScenes:
         return -(-self.scenes // self.per_file)
 
     def file(self, number: int) -> Path:
-        return Path(self.folder) / f"{self.form.name}-{number:05}{self.form.suffix}"
+        return within(Path(self.folder), f"{self.form.name}-{number:05}{self.form.suffix}")
 
     def missing(self) -> int:
         """How many scenes are not in a finished file."""

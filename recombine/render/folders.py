@@ -16,8 +16,11 @@ from typing import Any
 from recombine import __version__
 from recombine.render.dataset import Source
 from recombine.store.errors import UserError
+from recombine.store.paths import plain_name
 from recombine.store.recipe import Recipe
-from recombine.store.store import RECIPE, write_atomically
+from recombine.store.store import RECIPE, recipe_of, write_atomically
+from recombine.store.untrusted import read_json
+from recombine.world.scenes import ABSENT
 from recombine.world.shards import shard_name
 from recombine.world.vocabulary import Attribute, Vocabulary
 
@@ -65,24 +68,20 @@ def read_dataset(folder: Path) -> tuple[Dataset, Any]:
     """What a folder says of itself, and its world in words."""
     if not folder.is_dir():
         raise UserError(f"there is no dataset {folder}; {HINT}")
-    file = folder / RECIPE
+    file, advice = folder / RECIPE, "make the dataset again, or copy it again"
     if not file.exists():
         raise UserError(f"{folder} has no {RECIPE}, so it is no dataset; {HINT}")
-    try:
-        recipe = Recipe(**json.loads(file.read_text(encoding="utf-8")))
-        stage, version = recipe.stage, int(recipe.version)
-    except (ValueError, TypeError) as error:
-        raise UserError(f"{file} is damaged; make the dataset again, or copy it again") from error
-    if stage != STAGE:
-        raise UserError(f"{file} describes {stage}, not a dataset; {HINT}")
-    if version > VERSION:
+    recipe = recipe_of(read_json(file, advice=advice), file, advice)
+    if recipe.stage != STAGE:
+        raise UserError(f"{file} describes {recipe.stage}, not a dataset; {HINT}")
+    if recipe.version > VERSION:
         raise UserError(f"{folder} was made by a newer version of recombine; upgrade to draw it")
     if recipe.parameters.get("dataset", 0) is None:
         raise UserError(f"the scenes of {folder} are not drawn; {HINT}")
     try:
         dataset = _dataset(recipe.parameters["dataset"])
-    except (KeyError, ValueError, TypeError, AttributeError) as error:
-        raise UserError(f"{file} is damaged; make the dataset again, or copy it again") from error
+    except (UserError, KeyError, ValueError, TypeError, AttributeError) as error:
+        raise UserError(f"{file} is damaged ({error}); {advice}") from error
     _check_files(folder, dataset)
     return dataset, recipe.parameters.get("world")
 
@@ -91,9 +90,11 @@ def _dataset(plain: Mapping[str, Any]) -> Dataset:
     words = plain["vocabulary"]["attributes"]
     attributes = tuple(Attribute(str(a["name"]), tuple(map(str, a["values"])), bool(a["ordered"])) for a in words)
     numbers = {name: int(plain[name]) for name in ("places", "per_file", "width", "height")}
-    parts = tuple((str(part), int(scenes)) for part, scenes in plain["parts"])
+    parts = tuple((plain_name(part) if part else "", int(scenes)) for part, scenes in plain["parts"])
     if min(*numbers.values(), *(scenes for _, scenes in parts)) < 1:
         raise ValueError("a number is not positive")
+    if any(len(attribute.values) >= ABSENT for attribute in attributes):
+        raise ValueError("an attribute has too many values")
     first_bin = None if plain["first_bin"] is None else int(plain["first_bin"])
     return Dataset(str(plain["benchmark"]), Vocabulary(attributes), parts=parts, first_bin=first_bin, **numbers)
 

@@ -43,6 +43,8 @@ BATCH = 100
 """The most scenes that are held in memory with their pixels, and a row group of Parquet."""
 PIXELS = 2**24
 """The most pixels that are held in memory."""
+LARGEST = 8192
+"""Pixels along a side of a picture."""
 
 Batch = tuple[int, Scenes]
 """The number of the first scene, and the scenes."""
@@ -67,6 +69,10 @@ class Look:
     width: int
     height: int
     photo: bool = False
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.width <= LARGEST and 1 <= self.height <= LARGEST):
+            raise UserError(f"a picture has 1 to {LARGEST} pixels a side, not {self.width} x {self.height}")
 
     def __str__(self) -> str:
         return f"{self.width}x{self.height}{'-photo' if self.photo else ''}"

@@ -9,6 +9,7 @@ of the file; a mesh without groups has no parts. Corners without normals get tho
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,13 @@ from recombine.render.primitives import CLOSE, HUGE, NO_PART
 from recombine.render.studio import Body, brushed
 from recombine.render.tessellate import Surface
 from recombine.store.errors import UserError
+from recombine.store.untrusted import read_bytes
 from recombine.world.camera import FORWARD, POSITION, Camera
 
 Color = str | tuple[float, float, float]
+MOST, LARGEST = 1_000_000, 128 * 2**20
+"""Corners or faces of a mesh, and bytes of its file."""
+HEADER = 2**16
 
 
 @dataclass(frozen=True)
@@ -107,8 +112,10 @@ def _read_obj(file: Path) -> dict[str, Surface]:
     points: list[list[float]] = []
     normals: list[list[float]] = []
     groups: dict[str, list[list[tuple[int, int | None]]]] = {}
-    name = ""
-    for number, line in enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+    name, faces = "", 0
+    for number, line in enumerate(StringIO(_text(file), newline=None), 1):
+        if max(len(points), len(normals), faces) > MOST:
+            raise UserError(f"{file} has more than {MOST:,} corners or faces; simplify it")
         word, *rest = line.partition("#")[0].split() or [""]
         try:
             if word in ("v", "vn"):
@@ -119,9 +126,14 @@ def _read_obj(file: Path) -> dict[str, Surface]:
                 corners = [_corner(text, len(points), len(normals)) for text in rest]
                 fan = [[corners[0], corners[i], corners[i + 1]] for i in range(1, len(corners) - 1)]
                 groups.setdefault(name, []).extend(fan)
+                faces += len(fan)
         except (ValueError, IndexError) as error:
             raise UserError(f"{file}, line {number}: '{line.strip()}' cannot be read") from error
-    return {group: _gathered(np.array(points), normals, faces) for group, faces in groups.items() if faces}
+    return {group: _gathered(np.array(points), normals, fans) for group, fans in groups.items() if fans}
+
+
+def _text(file: Path) -> str:
+    return read_bytes(file, LARGEST, "simplify it").decode("utf-8", "replace")
 
 
 def _corner(text: str, points: int, normals: int) -> tuple[int, int | None]:
@@ -157,7 +169,17 @@ def flat_normals(corners: np.ndarray) -> np.ndarray:
     return np.repeat(np.where(length > 0, out / np.maximum(length, 1e-30), (0.0, 0.0, 1.0)), 3, axis=0)
 
 
+def _check_ply(file: Path) -> None:
+    """Refuse a file whose header claims more than a mesh has, or than the file can hold."""
+    whole = read_bytes(file, LARGEST, "simplify it")
+    head = whole.partition(b"end_header")[0][:HEADER].split()
+    for word, count in zip(head, head[2:]):
+        if word == b"element" and not (count.isdigit() and len(count) < 10 and int(count) <= min(MOST, len(whole))):
+            raise UserError(f"{file} claims to have {count.decode('ascii', 'replace')} corners or faces; simplify it")
+
+
 def _read_ply(file: Path, mitsuba: Any) -> Surface:
+    _check_ply(file)
     try:
         mesh = mitsuba.load_dict({"type": "ply", "filename": str(file), "face_normals": False})
         columns = mitsuba.traverse(mesh)

@@ -14,14 +14,16 @@ from typing import NamedTuple
 import numpy as np
 
 from recombine.store.errors import UserError
+from recombine.store.untrusted import read_bytes
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 GRAY, RGB, PALETTE, GRAY_ALPHA, RGBA = 0, 2, 3, 4, 6
 CHANNELS = {GRAY: 1, RGB: 3, PALETTE: 1, GRAY_ALPHA: 2, RGBA: 4}
 PACKED = (GRAY, PALETTE)
 """The kinds of which several pixels may share a byte."""
-LARGEST = 2**24
-"""So many pixels may a file promise; a few damaged bytes shall not fill the memory."""
+LARGEST, LONGEST = 2**24, 8192
+"""So many pixels may a file promise, and so many along a side; a few damaged bytes shall not fill the memory."""
+MOST_CHUNKS = 100_000
 
 
 class Flaw(Exception):
@@ -78,23 +80,22 @@ def _chunk(name: bytes, data: bytes) -> bytes:
 # --- reading ------------------------------------------------------------------------------------------------------
 
 
-def read_png(path: Path | str) -> np.ndarray:
+def read_png(path: Path | str, longest: int = LONGEST) -> np.ndarray:
     """The pixels of a file, uint8[h, w, 3]: gray, RGB or palette, up to 8 bits each, not interlaced.
 
-    Transparency is ignored, as by most who read images to learn from them.
+    Transparency is ignored, as by most who read images to learn from them. No side may have more than `longest` pixels.
     """
+    data = read_bytes(path, 5 * min(LARGEST, longest**2) + 2**20)
     try:
-        return decoded(Path(path).read_bytes())
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror}") from error
+        return decoded(data, longest)
     except Flaw as flaw:
         raise UserError(f"{path} {flaw}") from flaw
 
 
-def decoded(data: bytes) -> np.ndarray:
+def decoded(data: bytes, longest: int = LONGEST) -> np.ndarray:
     """The pixels in the bytes of a file, uint8[h, w, 3]."""
     chunks = _chunks(data)
-    header = _header(chunks)
+    header = _header(chunks, longest)
     rows = _unpacked(_rows(header, _joined(chunks, b"IDAT")), header)
     if header.kind == PALETTE:
         return _looked_up(rows[..., 0], _joined(chunks, b"PLTE"))
@@ -107,6 +108,8 @@ def _chunks(data: bytes) -> list[tuple[bytes, bytes]]:
         raise Flaw("is not a PNG image")
     chunks, start = list[tuple[bytes, bytes]](), len(SIGNATURE)
     while not chunks or chunks[-1][0] != b"IEND":
+        if len(chunks) > MOST_CHUNKS:
+            raise Flaw(f"is damaged: it has more than {MOST_CHUNKS:,} chunks")
         if len(data) < start + 12:
             raise Flaw("is damaged: it ends too early")
         size = int.from_bytes(data[start : start + 4], "big")
@@ -122,7 +125,7 @@ def _joined(chunks: list[tuple[bytes, bytes]], name: bytes) -> bytes:
     return b"".join(content for found, content in chunks if found == name)
 
 
-def _header(chunks: list[tuple[bytes, bytes]]) -> Header:
+def _header(chunks: list[tuple[bytes, bytes]], longest: int) -> Header:
     name, content = chunks[0]
     if name != b"IHDR" or len(content) != 13:
         raise Flaw("is damaged: it does not begin with a header")
@@ -134,8 +137,9 @@ def _header(chunks: list[tuple[bytes, bytes]]) -> Header:
     depths = (1, 2, 4, 8) if header.kind in PACKED else (8,)
     if header.kind not in CHANNELS or header.depth not in depths or header.compression or header.filtering:
         raise Flaw(f"is damaged: no PNG has a header such as {tuple(header)}")
-    if not 0 < header.width * header.height <= LARGEST:
-        raise Flaw(f"is said to be {header.width} by {header.height}; an image has 1 to {LARGEST:,} pixels")
+    if not 0 < header.width * header.height <= LARGEST or max(header.width, header.height) > longest:
+        most = f"{LARGEST:,} pixels, and at most {longest:,} a side"
+        raise Flaw(f"is said to be {header.width} by {header.height}; an image has 1 to {most}")
     return header
 
 

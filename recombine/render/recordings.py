@@ -8,7 +8,7 @@ The folder holds one WAV file for each of the 64 notes, `<instrument>_<pitch>.wa
 
 Capitals do not matter. Notes of these instruments at other pitches, and files that are not WAV, may lie beside them and
 are not used; any other WAV file is taken for a misspelt one. A file may have any rate from 8,000 Hz, any number of
-channels and 8 to 32 bits per sample. Channels are averaged, the rate becomes 44,100 Hz, silence before the note is cut
+channels and 8 to 32 bits per sample, up to 64 MB, 16 million samples, 64 channels and 384,000 Hz. Channels are averaged, the rate becomes 44,100 Hz, silence before the note is cut
 (up to 5 ms before it first reaches 1 % of its peak), and it is cut or filled up to 40,000 samples, with a fade of 10 ms
 where it is cut. Loudness is levelled as for the synthesised notes.
 
@@ -25,6 +25,7 @@ from recombine.render.instruments import INSTRUMENTS, NOTE, PITCHES, RATE, frequ
 from recombine.render.sound import CUT, Orchestra, orchestra
 from recombine.render.wave import Recording, from_wav
 from recombine.store.errors import UserError
+from recombine.store.untrusted import read_bytes
 
 SLOWEST = 8_000
 """The lowest rate of a recording, Hz."""
@@ -58,11 +59,7 @@ def recorded(folder: Path) -> Orchestra:
 
 def read_note(path: Path) -> np.ndarray:
     """One recording as a note, float64[NOTE]."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UserError(f"'{path}' cannot be read ({error.strerror}); make it readable") from error
-    note = as_note(from_wav(data, str(path)), str(path))
+    note = as_note(from_wav(read_bytes(path, advice="make it shorter, or readable"), str(path)), str(path))
     energy = np.abs(np.fft.rfft(note)) ** 2
     if energy[:CUT].sum() < DULL * energy.sum():
         raise UserError(

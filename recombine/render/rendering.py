@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 
 from recombine.render.dataset import Cost, RenderScenes, Source, cost
 from recombine.render.folders import Dataset, read_dataset, write_dataset
-from recombine.render.forms import Form, Images, Look, Recordings, Samples, Sounds
+from recombine.render.forms import LARGEST, Form, Images, Look, Recordings, Samples, Sounds
 from recombine.store.engine import Engine, Progress, engine, shard_bounds, silent
 from recombine.store.errors import UserError
 from recombine.store.outputs import disk_of, draft_of, export, holds, positive
+from recombine.store.paths import remove, within
 from recombine.store.recipe import Recipe
+from recombine.store.room import size_text
 from recombine.store.store import PART, Store, write_atomically, write_table
 from recombine.world.columns import to_table
 from recombine.world.scenes import Scenes
@@ -34,7 +36,6 @@ TRIED, TRIED_PHOTOS = 16, 1
 """Scenes that are rendered to estimate what all of them take."""
 MARK = ".recipe"
 """A file in a folder that is being filled, which says with what."""
-LARGEST = 8192
 
 Tell = Callable[[str], None]
 
@@ -127,8 +128,9 @@ class Work:
     def fill(self, engine: Engine, folder: Path) -> None:
         """Render into a folder; goes on where a stopped try of the same work was, and clears away any other."""
         if not self._is_mine(folder):
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True)
+            folder.mkdir(parents=True, exist_ok=True)
+            for path in list(folder.iterdir()):
+                remove(path, folder)
             write_atomically(folder / MARK, lambda part: part.write_text(self.recipe.canonical(), encoding="utf-8"))
         job = self.into(folder)
         engine.map(job, range(job.files), self.name.replace("/", ": "))
@@ -207,9 +209,11 @@ def _check_sound(found: list[Work]) -> None:
 def _digest(folder: Path, names: str) -> str:
     """The digest of the contents of files."""
     digest = hashlib.blake2b(digest_size=16)
-    for file in sorted(folder.glob(names)) if folder.is_dir() else []:
+    for file in sorted(file for file in folder.glob(names) if file.is_file()) if folder.is_dir() else []:
         digest.update(f"{file.name}\0{file.stat().st_size}\0".encode())
-        digest.update(file.read_bytes())
+        with file.open("rb") as content:
+            while piece := content.read(2**20):
+                digest.update(piece)
     return digest.hexdigest()
 
 
@@ -277,17 +281,6 @@ def _in_words(left: list[Left]) -> str:
     return " and ".join(phrases)
 
 
-def size_text(size: float) -> str:
-    """
-    >>> size_text(3.44e9), size_text(77e9), size_text(12_345)
-    ('3.4 GB', '77 GB', '12 kB')
-    """
-    for unit, bytes in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if size >= bytes:
-            return f"{size / bytes:.1f} {unit}" if size < 9.95 * bytes else f"{size / bytes:,.0f} {unit}"
-    return f"{size:.0f} bytes"
-
-
 def time_text(seconds: float) -> str:
     """
     >>> time_text(0.2), time_text(100), time_text(420), time_text(9_000)
@@ -325,10 +318,11 @@ def deliver(
     rest = [work for work in todo if work.name not in ready]
 
     def add(draft: Path) -> None:
-        for work in rest:
-            work.fill(engine, draft / work.name)
-        for work in rest:
-            work.tidy(draft / work.name)
+        places = [(work, within(draft, *work.name.split("/"))) for work in rest]
+        for work, place in places:
+            work.fill(engine, place)
+        for work, place in places:
+            work.tidy(place)
         for writer in filter(None, (write, also)):
             writer(draft)
         write_dataset(draft, dataset, world, {work.name: work.recipe for work in todo}, made)

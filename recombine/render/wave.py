@@ -5,7 +5,7 @@ A sample of x is written as the nearest whole number of 1/32768, so what `sounds
 
 import io
 import wave
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from recombine.store.errors import UserError
 
 FULL = 32_768
 HINT = "export it again as a WAV file with 16-bit PCM samples"
+FASTEST, MOST_CHANNELS, MOST_SAMPLES = 384_000, 64, 2**24
+"""The highest rate, channels, and samples of all channels together: a minute and a half of 24 bits in stereo at 96 kHz."""
 
 
 class Recording(NamedTuple):
@@ -39,16 +41,28 @@ def from_wav(data: bytes, name: str) -> Recording:
     """What the bytes of a WAV file hold; `name` is what an error calls it."""
     try:
         with wave.open(io.BytesIO(data), "rb") as file:
-            form, frames = file.getparams(), file.readframes(file.getnframes())
+            form = file.getparams()
+            _check(form, name)
+            frames = file.readframes(form.nframes)
     except (wave.Error, EOFError, RuntimeError) as error:  # the last for a chunk that claims more than the file has
         reason = str(error) or "it ends too early"
         raise UserError(f"'{name}' is not a WAV file that can be read ({reason}); {HINT}") from error
-    if form.sampwidth not in _DECODERS or form.nchannels < 1 or form.framerate < 1:
-        raise UserError(f"'{name}' has a damaged header; {HINT}")
     if len(frames) != form.nframes * form.nchannels * form.sampwidth:
         raise UserError(f"'{name}' ends before its last sample; copy it again, or {HINT}")
     samples = _DECODERS[form.sampwidth](frames).reshape(-1, form.nchannels)
     return Recording(samples.astype(np.float32), form.framerate)
+
+
+def _check(form: Any, name: str) -> None:
+    """Refuse what a header says before anything is unpacked."""
+    if form.sampwidth not in _DECODERS or form.nchannels < 1 or form.framerate < 1:
+        raise UserError(f"'{name}' has a damaged header; {HINT}")
+    samples = form.nframes * form.nchannels
+    if form.framerate > FASTEST or form.nchannels > MOST_CHANNELS or samples > MOST_SAMPLES:
+        raise UserError(
+            f"'{name}' has {samples:,} samples in {form.nchannels:,} channels at {form.framerate:,} Hz, more than "
+            f"{MOST_SAMPLES:,}, {MOST_CHANNELS} or {FASTEST:,}; cut it, or {HINT}"
+        )
 
 
 def _three_bytes(frames: bytes) -> np.ndarray:

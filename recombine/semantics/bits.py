@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import config, njit, types
 from numba.extending import intrinsic
 
 BITS = 64
@@ -24,7 +24,7 @@ def unpack_bits(words: np.ndarray, n: int) -> np.ndarray:
 
 
 @intrinsic
-def popcount(context: Any, word: Any = None) -> Any:
+def _popcount(context: Any, word: Any = None) -> Any:
     """How many bits of a word are set."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -34,7 +34,7 @@ def popcount(context: Any, word: Any = None) -> Any:
 
 
 @intrinsic
-def lowest(context: Any, word: Any = None) -> Any:
+def _lowest(context: Any, word: Any = None) -> Any:
     """The place of the lowest set bit of a word that is not zero."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -43,6 +43,11 @@ def lowest(context: Any, word: Any = None) -> Any:
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
 
     return types.int64(types.uint64), build
+
+
+# Loops that are not compiled, for one who looks into them with a debugger, take the plain way.
+popcount: Any = (lambda word: int(word).bit_count()) if config.DISABLE_JIT else _popcount
+lowest: Any = (lambda word: (int(word) & -int(word)).bit_length() - 1) if config.DISABLE_JIT else _lowest
 
 
 @njit(cache=True)

@@ -17,6 +17,8 @@ import numpy as np
 from recombine.language.expr import Expr
 from recombine.semantics.bits import pack_bits, transpose_bits, unpack_bits
 from recombine.semantics.fold import Plan
+from recombine.store.arrays import blank_array, map_array, place_of, read_array, write_array
+from recombine.store.checksums import region
 from recombine.store.engine import Engine
 from recombine.world.scenes import Scenes
 
@@ -119,20 +121,23 @@ def senses(extension: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def fill(folder: Path, reader: Reader, sense: np.ndarray, scenes: int, engine: Engine) -> None:
     """Write the table's files. `reader` gives one concept per sense; blocks that are done already are kept."""
     blocks, kinds = -(-scenes // BLOCK), int(sense.max()) + 1
-    _create(folder / "by_sense.npy", (blocks, kinds, BLOCK // 64))
-    _create(folder / "by_scene.npy", (blocks * BLOCK, -(-kinds // 64)))
+    shapes = {"by_sense.npy": (blocks, kinds, BLOCK // 64), "by_scene.npy": (blocks * BLOCK, -(-kinds // 64))}
+    for name, shape in shapes.items():
+        if not (folder / name).exists():
+            blank_array(folder / name, np.uint64, shape)
     (folder / "done").mkdir(exist_ok=True)
     engine.map(_Fill(str(folder), reader), range(blocks), "what holds where: writing")
-    counts = np.stack([np.load(folder / "done" / f"{block:05}.npy") for block in range(blocks)], axis=1)
+    counts = np.stack([read_array(folder / "done" / f"{block:05}.npy") for block in range(blocks)], axis=1)
     before = np.zeros((kinds, blocks + 1), np.int32)
     np.cumsum(counts, axis=1, out=before[:, 1:])
-    np.save(folder / "before.npy", before)
-    np.save(folder / "sense.npy", sense)
+    write_array(folder / "before.npy", before)
+    write_array(folder / "sense.npy", sense)
 
 
-def _create(path: Path, shape: tuple[int, ...]) -> None:
-    if not path.exists():
-        np.lib.format.open_memmap(path, "w+", np.uint64, shape).flush()
+def size_of(scenes: int, senses: int) -> int:
+    """Bytes that the files of a table take, roughly."""
+    blocks = -(-scenes // BLOCK)
+    return blocks * BLOCK * (-(-senses // 64) * 8 + -(-senses // 8)) + 8 * senses * (blocks + 1)
 
 
 @dataclass(frozen=True)
@@ -141,12 +146,13 @@ class _Fill:
     reader: Reader
 
     def __call__(self, block: int) -> None:
-        done = Path(self.folder) / "done" / f"{block:05}.npy"
+        folder = Path(self.folder)
+        done = folder / "done" / f"{block:05}.npy"
         if done.exists():
             return
         plan = _plan(self.reader)
-        by_sense = np.load(Path(self.folder) / "by_sense.npy", mmap_mode="r+")
-        by_scene = np.load(Path(self.folder) / "by_scene.npy", mmap_mode="r+")
+        files = folder / "by_sense.npy", folder / "by_scene.npy"
+        by_sense, by_scene = map(map_array, files)
         rows = np.zeros(by_sense.shape[1:], np.uint64)
         for i, truth in plan.run(self.reader.meaning(self.reader.scenes(block))):
             packed = pack_bits(truth)
@@ -155,18 +161,18 @@ class _Fill:
         transpose_bits(rows, by_scene[block * BLOCK : (block + 1) * BLOCK])
         by_sense.flush()
         by_scene.flush()
-        draft = done.with_suffix(".draft.npy")
-        np.save(draft, np.bitwise_count(rows).sum(axis=1, dtype=np.int32))
-        draft.rename(done)
+        places = place_of(by_sense, block, 1), place_of(by_scene, block, BLOCK)
+        written = [region(folder, file, *place) for file, place in zip(files, places)]
+        write_array(done, np.bitwise_count(rows).sum(axis=1, dtype=np.int32), written)
 
 
 def load(folder: Path, scenes: int) -> Table:
     """Open a table; the large parts stay on disk and are shared between processes."""
 
     def mapped(name: str) -> np.ndarray:
-        return np.asarray(np.load(folder / name, mmap_mode="r"))
+        return np.asarray(map_array(folder / name, "r"))
 
-    sense, before = np.load(folder / "sense.npy"), np.load(folder / "before.npy")
+    sense, before = read_array(folder / "sense.npy"), read_array(folder / "before.npy")
     return Table(scenes, sense, mapped("by_sense.npy"), mapped("by_scene.npy"), before)
 
 

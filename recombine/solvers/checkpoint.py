@@ -6,7 +6,8 @@ what decides the bytes, as far as it must be the same for the checkpoint to be o
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from torch import Tensor
 
 from recombine.solvers.tensors import read_tensors, write_tensors
 from recombine.store.errors import UserError
+from recombine.store.untrusted import parse_json
 
 FORMAT = 2
 Identity = Mapping[str, Any]
@@ -30,16 +32,25 @@ def save(file: Path, state: Mapping[str, Any], identity: Identity) -> None:
 def load(file: Path, identity: Identity) -> dict[str, Any]:
     """The state of a checkpoint of this run."""
     tensors, metadata = read_tensors(file)
-    try:
-        found, tree = json.loads(metadata["identity"]), json.loads(metadata["state"])
-    except (KeyError, ValueError) as error:
-        raise UserError(f"{file} is no checkpoint of recombine; delete it, or put the right one there") from error
+    if not {"format", "identity", "state"} <= metadata.keys():
+        raise UserError(f"{file} is no checkpoint of recombine; delete it, or put the right one there")
     if metadata["format"] != str(FORMAT):
         raise UserError(f"{file} was written by another version of recombine; train again in another folder")
-    differ = difference(found, json.loads(_text(identity)))
+    differ = difference(parse_json(metadata["identity"], str(file)), json.loads(_text(identity)))
     if differ:
         raise UserError(f"{file} is the checkpoint of another run: {differ}; train in another folder")
-    return _join(tree, tensors)
+    with sound(file):
+        return dict(_join(parse_json(metadata["state"], str(file)), tensors))
+
+
+@contextmanager
+def sound(file: Path) -> Iterator[None]:
+    """Say that a file is damaged where what it holds does not fit together."""
+    try:
+        yield
+    except (KeyError, ValueError, TypeError, AttributeError, IndexError, RuntimeError) as error:
+        what = str(error).partition("\n")[0]
+        raise UserError(f"{file} is damaged ({what:.200}); delete it, or put the right one there") from error
 
 
 def difference(there: Any, here: Any, path: str = "") -> str:

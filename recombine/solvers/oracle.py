@@ -113,19 +113,20 @@ def answer(belief: Belief, episodes: Episodes, probe: Probe) -> Answers:
     known = np.bincount(table.sense, np.isfinite(belief.log_weight), table.senses).astype(np.int32)
     n, size = len(episodes.concept), episodes.size
     answers = Answers(np.zeros(n), np.zeros((n, size)), np.zeros(n), np.zeros(n, np.int32))
-    _answer(
-        table.sense[episodes.concept],
-        episodes.scene,
-        episodes.label,
-        table.by_scene,
-        log_weight,
-        within,
-        known,
-        probe.bits,
-        probe.positives,
-        probe.size,
-        *answers,
-    )
+    with np.errstate(over="ignore"):  # hashing wraps around on purpose, of which a loop that is not compiled would warn
+        _answer(
+            table.sense[episodes.concept],
+            episodes.scene,
+            episodes.label,
+            table.by_scene,
+            log_weight,
+            within,
+            known,
+            probe.bits,
+            probe.positives,
+            probe.size,
+            *answers,
+        )
     return answers
 
 

@@ -7,13 +7,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from recombine.store.errors import UserError
-from recombine.store.store import write_atomically
+from recombine.store.store import read_table
+from recombine.store.untrusted import read_json
+from recombine.store.writing import write_text
 
 FORMAT = 2
 RESULTS = "results.json"
+AGAIN = "remove the folder of this run, and train it again"
+MOST_MEASURED = 2**22
+"""Values of one run."""
 SCHEMA = pa.schema(
     [
         ("step", pa.int64()),
@@ -60,8 +64,7 @@ def read_results(folder: Path) -> dict[str, Any] | None:
 def write_results(folder: Path, results: Mapping[str, Any]) -> None:
     """Keep what a run scored, with the length of its training, which may be extended later."""
     length = {"length": read_config(folder)["length"]}
-    text = json.dumps({**results, **length}, indent=1) + "\n"
-    write_atomically(folder / RESULTS, lambda draft: draft.write_text(text))
+    write_text(folder / RESULTS, json.dumps({**results, **length}, indent=1) + "\n")
 
 
 def runs_of(out: Path, benchmark: str) -> Iterator[tuple[Path, dict[str, Any], dict[str, Any] | None]]:
@@ -73,13 +76,8 @@ def runs_of(out: Path, benchmark: str) -> Iterator[tuple[Path, dict[str, Any], d
                 yield file.parent, config if results is None else {**config, "length": results["length"]}, results
 
 
-def _read_whole(file: Path, advice: str = "remove the folder of this run, and train it again") -> dict[str, Any]:
-    try:
-        found = json.loads(file.read_text())
-    except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        raise UserError(f"{file} cannot be read; {advice}")
+def _read_whole(file: Path, advice: str = AGAIN) -> dict[str, Any]:
+    found: dict[str, Any] = read_json(file, advice=advice)
     return found
 
 
@@ -90,7 +88,7 @@ def as_written(folder: Path) -> Iterator[None]:
         yield
     except UserError:
         raise
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
         what = f"{type(error).__name__}: {error}"
         raise UserError(
             f"{folder} is no run that can be read ({what}); remove it, or train again in another folder"
@@ -107,10 +105,14 @@ def read_metrics(folder: Path) -> list[Measured]:
     file = folder / "metrics.parquet"
     if not file.exists():
         return []
+    table = read_table(file, most=MOST_MEASURED)
     try:
-        return [Measured(**row) for row in pq.read_table(file, schema=SCHEMA).to_pylist()]
-    except pa.ArrowException as error:
-        raise UserError(f"{file} cannot be read; remove the folder of this run, and train it again") from error
+        table = table.select(SCHEMA.names).cast(SCHEMA)
+        if any(column.null_count for column in table.columns):
+            raise ValueError("a value is missing")
+        return [Measured(**row) for row in table.to_pylist()]
+    except (KeyError, ValueError, TypeError, pa.ArrowException) as error:
+        raise UserError(f"{file} cannot be read; {AGAIN}") from error
 
 
 def last_measured(folder: Path) -> Measured:

@@ -11,7 +11,6 @@ checkpoints/best.safetensors    the network that did best in validation
 training.lock                   held while it is trained
 """
 
-import fcntl
 import json
 import os
 import platform
@@ -28,7 +27,10 @@ from recombine.solvers.checkpoint import Identity, difference
 from recombine.solvers.events import Events
 from recombine.solvers.records import FORMAT, SCHEMA, Measured, read_config, read_metrics
 from recombine.store.errors import UserError
-from recombine.store.store import PART, write_atomically
+from recombine.store.paths import within
+from recombine.store.room import need_room
+from recombine.store.untrusted import read_json
+from recombine.store.writing import clear_parts, locked, write_atomically, write_text
 
 SAID = {"images": "data seed"}
 """What a part of an identity is called on the command line, where that is another word."""
@@ -37,11 +39,14 @@ SAID = {"images": "data seed"}
 class Run:
     """The folder of a training, opened for it: new, or with the same identity as before."""
 
-    def __init__(self, folder: Path, identity: Identity, length: Mapping[str, Any]) -> None:
-        self.folder, self.identity = folder, {"format": FORMAT, **identity}
+    def __init__(
+        self, folder: Path, identity: Identity, length: Mapping[str, Any], beside: Mapping[str, str] | None = None
+    ) -> None:
+        """`beside` are further files by their names, with what is in them."""
+        self.folder, self.identity, self.length = folder, {"format": FORMAT, **identity}, dict(length)
+        self.beside = dict(beside or {})
         must_be_same(folder, identity)
-        (folder / "checkpoints").mkdir(parents=True, exist_ok=True)
-        _write_json(self.config, {**self.identity, "length": dict(length)})
+        self.held = False
         self.measured: list[Measured] = []
         self.first = 0
         self.events: Events | None = None
@@ -60,17 +65,33 @@ class Run:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep others out while it is trained. What a training that was killed left half written goes."""
-        with (self.folder / "training.lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise UserError(
-                    f"{self.folder} is being trained by another process; wait until it is done, or choose another --out"
-                ) from error
-            for left in [*self.folder.glob(f"{PART}*"), *self.last.parent.glob(f"{PART}*")]:
-                left.unlink()
+        """Keep others out while it is trained or tested. Nothing is written before, and nothing half written stays."""
+        if self.held:
             yield
+            return
+        try:
+            self.last.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"{self.folder} cannot be made ({error.strerror}); choose another --out") from None
+        busy = f"{self.folder} is being trained by another process; wait until it is done, or choose another --out"
+        with locked(self.folder / "training.lock", busy):
+            clear_parts(self.folder)
+            must_be_same(self.folder, {name: value for name, value in self.identity.items() if name != "format"})
+            _write_json(self.config, {**self.identity, "length": self.length})
+            for name, text in self.beside.items():
+                write_text(within(self.folder, name), text)
+            self.held = True
+            try:
+                yield
+            finally:
+                self.held = False
+
+    def need_room(self, weights: int) -> None:
+        """Refuse a disk without room for checkpoints of so many bytes of weights, each written before the old one goes.
+
+        The last has the weights and up to two numbers of the optimiser for each; the best has the weights.
+        """
+        need_room(self.folder, 2 * 4 * weights + 2**20, f"The training in {self.folder}", "choose another --out")
 
     def begin(self, step: int) -> None:
         """Go on from a step: what was measured after it, before an interruption, will be measured again."""
@@ -80,14 +101,14 @@ class Run:
     def write_sitting(self, environment: Mapping[str, Any]) -> None:
         """Where it goes on now; a sitting that led to no checkpoint is forgotten."""
         file = self.folder / "environment.json"
-        before = [sitting for sitting in _read_json(file, list) if sitting["from_step"] < self.first]
+        before = [sitting for sitting in _read_json(file, list) if _number(sitting, "from_step") < self.first]
         _write_json(file, [*before, {"from_step": self.first, **machine(), **environment}])
 
     def spent(self) -> tuple[float, float]:
         """Seconds and CPU seconds of the sittings before this one, as far as they led to the last checkpoint."""
         found = _read_json(self.folder / "spent.json", dict)
         if found.get("step") == self.first:
-            return found["seconds"], found["cpu_seconds"]
+            return _number(found, "seconds"), _number(found, "cpu_seconds")
         return (self.measured[-1].seconds, self.measured[-1].cpu_seconds) if self.measured else (0.0, 0.0)
 
     def write_spent(self, step: int, seconds: float, cpu_seconds: float) -> None:
@@ -146,12 +167,16 @@ def _version(package: str) -> str | None:
 def _read_json(file: Path, kind: type) -> Any:
     """What is in a file; nothing where there is none, or it is not of this kind."""
     try:
-        found = json.loads(file.read_text())
-    except (OSError, ValueError):
-        found = None
-    return found if isinstance(found, kind) else kind()
+        return read_json(file, kind)
+    except UserError:
+        return kind()
+
+
+def _number(found: Any, name: str) -> float:
+    """A number of a file that does not decide anything; 0 where it is none."""
+    value = found.get(name) if isinstance(found, dict) else None
+    return value if isinstance(value, int | float) else 0.0
 
 
 def _write_json(file: Path, value: object) -> None:
-    text = json.dumps(value, indent=2) + "\n"
-    write_atomically(file, lambda draft: draft.write_text(text))
+    write_text(file, json.dumps(value, indent=2) + "\n")

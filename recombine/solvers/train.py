@@ -88,6 +88,7 @@ class _Loop:
         self.losses: list[float] = []  # since the last validation
         self.validation: Mapping[str, float] = {}
         self.best: dict[str, Tensor] | None = None  # not yet written
+        run.need_room(sum(parameter.nbytes for parameter in self.network.parameters()))
         if run.last.exists():
             self._restore(checkpoint.load(run.last, run.identity))
         run.begin(self.step)
@@ -202,6 +203,10 @@ class _Loop:
         }
 
     def _restore(self, state: Mapping[str, Any]) -> None:
+        with checkpoint.sound(self.run.last):
+            self._take_up(state)
+
+    def _take_up(self, state: Mapping[str, Any]) -> None:
         self.network.load_state_dict(state["network"])
         self.optimiser.load_state_dict(state["optimiser"])
         self._lay_out()
@@ -234,8 +239,9 @@ def load_best(file: Path, network: nn.Module, identity: checkpoint.Identity) -> 
     if not file.exists():
         raise UserError(f"{file} does not exist; train a little longer, or if it was lost, again in another folder")
     state = checkpoint.load(file, identity)
-    network.load_state_dict(state["network"])
-    return Standing(**state["standing"])
+    with checkpoint.sound(file):
+        network.load_state_dict(state["network"])
+        return Standing(**state["standing"])
 
 
 def devices() -> list[str]:

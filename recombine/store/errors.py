@@ -1,5 +1,13 @@
 """The one exception that speaks to the user."""
 
+from recombine.store.text import plain
+
 
 class UserError(Exception):
-    """What is wrong, where, and how to fix it, in one sentence; the command line prints it and exits with 2."""
+    """What is wrong, where, and how to fix it, in one sentence; the command line prints it and exits with 2.
+
+    It may quote files that are not ours: their control characters do not come through.
+    """
+
+    def __str__(self) -> str:
+        return plain(super().__str__())

@@ -4,12 +4,19 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from recombine.store.errors import UserError
+from recombine.store.paths import remove, within
 from recombine.store.recipe import Recipe
-from recombine.store.store import RECIPE, write_atomically
+from recombine.store.room import nearest_folder, need_room
+from recombine.store.store import RECIPE
+from recombine.store.untrusted import read_json
+from recombine.store.writing import drafts_of, refuse_taken, write_atomically, write_text, writing
+
+__all__ = ["disk_of", "draft_of", "export", "free_file", "free_folder", "write_bytes", "write_text"]
 
 
 def positive(**numbers: int | None) -> None:
@@ -21,11 +28,8 @@ def positive(**numbers: int | None) -> None:
 
 def free_folder(out: str | Path | None) -> None:
     """Refuse a folder that is taken."""
-    if out is None:
-        return
-    out = Path(out)
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UserError(f"{out} exists and is not empty; choose another folder or remove it")
+    if out is not None:
+        refuse_taken(Path(out))
 
 
 def free_file(out: str | Path, endings: Collection[str]) -> Path:
@@ -54,22 +58,16 @@ def _can_be_written(folder: Path) -> None:
         raise UserError(f"{there} cannot be written to; choose another place, or mend the permissions")
 
 
-def write_text(file: Path, text: str) -> None:
-    write_atomically(file, lambda draft: draft.write_text(text, encoding="utf-8"))
-
-
 def write_bytes(file: Path, content: bytes) -> None:
     write_atomically(file, lambda draft: draft.write_bytes(content))
 
 
 def draft_of(out: Path) -> Path:
-    """Where a folder is while it is made."""
-    return out.with_name(f".{out.name}.draft")
+    """Where a folder was made when that was stopped; where nothing is left of it, the folder."""
+    return [out, *drafts_of(out.absolute())][-1]
 
 
-def disk_of(path: Path) -> Path:
-    """The nearest folder that there is, to ask for its free room."""
-    return next(folder for folder in (path, *path.absolute().parents) if folder.is_dir())
+disk_of = nearest_folder
 
 
 def holds(out: Path, made: Mapping[str, Any]) -> bool:
@@ -77,9 +75,9 @@ def holds(out: Path, made: Mapping[str, Any]) -> bool:
     file = out / RECIPE
     if file.is_file():
         try:
-            if json.loads(file.read_text(encoding="utf-8"))["parameters"]["made"] == _plainly(made):
+            if read_json(file)["parameters"]["made"] == _plainly(made):
                 return True
-        except (ValueError, KeyError, TypeError):
+        except (UserError, KeyError, TypeError):
             pass
     free_folder(out)
     return False
@@ -100,23 +98,19 @@ def export(
 
     `add` puts more into the draft of the folder; what a stopped try has left under the names of `keep` is still there.
     """
-    free_folder(out)
-    draft, names = draft_of(out), {name.partition("/")[0] for name in keep}
     files = [(name, file) for name, folder in found.items() for file in _exported(folder)]
     size = sum(file.stat().st_size for _, file in files)
-    if size > shutil.disk_usage(disk_of(out)).free:
-        raise UserError(f"the files take {size / 1e9:.1f} GB, more than there is room for at {out}; choose another")
-    draft.mkdir(parents=True, exist_ok=True)
-    for stale in [path for path in draft.iterdir() if path.name not in names]:
-        shutil.rmtree(stale) if stale.is_dir() else stale.unlink()
-    if add:
-        add(draft)
-    for name, file in files:
-        (draft / name).mkdir(parents=True, exist_ok=True)
-        shutil.copy2(file, draft / name / file.name)
-    if out.exists():
-        out.rmdir()
-    draft.rename(out)
+    need_room(out, size, f"a copy of the files in {out}", "choose another place")
+    names = {name.partition("/")[0] for name in keep}
+    with writing(out, again=bool(keep)) as draft:
+        for stale in [path for path in draft.iterdir() if path.name not in names]:
+            remove(stale, draft)
+        if add:
+            add(draft)
+        for name, file in files:
+            folder = within(draft, *name.split("/"))
+            folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(folder / file.name, partial(shutil.copy2, file))
     return out
 
 

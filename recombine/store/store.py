@@ -6,19 +6,16 @@ interrupted stays and is finished next time. A finished artefact has a *manifest
     home/store.json             the format of this store
     home/<stage>/<digest>/      a finished artefact, with recipe.json and manifest.json
     home/drafts/<digest>/       an artefact in the making
+    home/drafts/<digest>.sums/  the checksums of its parts
     home/locks/<digest>         held by the process that makes it
 """
 
-import fcntl
-import hashlib
 import json
 import os
 import re
-import secrets
-import shutil
+import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -27,22 +24,33 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from recombine.store.checksums import checksum, damaged
 from recombine.store.errors import UserError
+from recombine.store.paths import remove, within
 from recombine.store.recipe import Recipe
+from recombine.store.room import need_room, size_text
+from recombine.store.text import plain
+from recombine.store.untrusted import read_json
+from recombine.store.writing import PART, clear_parts, locked, open_draft, publish, write_atomically, write_text
+
+__all__ = ["PART", "RECIPE", "Store", "read_recipe", "read_table", "write_atomically", "write_table"]
 
 FORMAT = 1
 RECIPE = "recipe.json"
 MANIFEST = "manifest.json"
-PART = ".part-"
+TRIES = 2
+"""How often an artefact is made before the disk is to blame."""
 # Hashing gigabytes at every command is too slow: a larger file is hashed only when its time of change is not the
 # stamped one.
 HASHED_WHEN_OPENED = 64 * 2**20
 STAGE = re.compile(r"(?!(locks|drafts)$)[\w-]+")
+MOST_BYTES = 2**30
+"""What a table from elsewhere may take in memory."""
 
 
 def print_warning(sentence: str) -> None:
     """Print one line to stderr."""
-    print(sentence, file=sys.stderr)
+    print(plain(sentence), file=sys.stderr)
 
 
 @dataclass(frozen=True)
@@ -83,23 +91,26 @@ class Store:
         """
         folder = self.path(recipe)
         if not self.has(recipe) or _damage(folder):
-            with _locked(self.home / "locks" / recipe.digest):
+            need_writable(self.home)
+            (self.home / "locks").mkdir(exist_ok=True)
+            with locked(self.home / "locks" / recipe.digest):
                 self._repair(recipe, make)
         return folder
 
+    def folders(self) -> Iterator[Path]:
+        """All finished artefacts."""
+        for stage in sorted(self.home.iterdir()):
+            if STAGE.fullmatch(stage.name) and stage.is_dir() and not stage.is_symlink():
+                yield from sorted(folder for folder in stage.iterdir() if folder.is_dir() and not folder.is_symlink())
+
     def verify(self) -> list[tuple[Path, str, str]]:
         """Check every byte of every artefact: (artefact, file, problem) for each damaged file."""
-        folders = sorted(folder for folder in self.home.glob("*/*/") if STAGE.fullmatch(folder.parent.name))
-        return [(folder, *damage) for folder in folders for damage in _damage(folder, completely=True)]
+        return [(folder, *damage) for folder in self.folders() for damage in _damage(folder, completely=True)]
 
-    def need(self, bytes: int) -> None:
+    def need(self, size: float) -> None:
         """Refuse to go on when the disk has less room than this."""
-        free = shutil.disk_usage(self.home).free
-        if free < bytes:
-            raise UserError(
-                f"This needs {bytes / 1e9:.1f} GB but {self.home} has {free / 1e9:.1f} GB free: "
-                "choose a smaller --scale, or set RECOMBINE_HOME to a folder on a bigger disk."
-            )
+        advice = "choose a smaller --scale, or set RECOMBINE_HOME to a folder on a bigger disk"
+        need_room(self.home, size, advice=advice)
 
     def _repair(self, recipe: Recipe, make: Callable[[Path], None]) -> None:
         """Make the artefact unless it is sound; call this with its lock held."""
@@ -109,43 +120,20 @@ class Store:
         if damage:
             file, problem = damage[0]
             self.warn(f"{folder / file} {problem}; the artefact is damaged and is rebuilt.")
-            shutil.rmtree(folder)
+            remove(folder, self.home)
         if not self.has(recipe):
             self._make(recipe, make)
 
     def _make(self, recipe: Recipe, make: Callable[[Path], None]) -> None:
-        draft = self.draft(recipe)
-        draft.mkdir(parents=True, exist_ok=True)
-        make(draft)
-        for leftover in draft.rglob(f"{PART}*"):
-            leftover.unlink()
-        _write_json(draft / RECIPE, json.loads(recipe.canonical()))
-        _write_json(draft / MANIFEST, _manifest(draft))
-        self._finish(draft, self.path(recipe))
-
-    def _finish(self, draft: Path, folder: Path) -> None:
-        """Move a complete draft to its place, in one step and only after its bytes are on the disk."""
-        for path in [*draft.rglob("*"), draft]:
-            _sync(path)
-        folder.parent.mkdir(exist_ok=True)
-        os.rename(draft, folder)
-        _sync(folder.parent)
-
-
-def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` write a file that appears at `path` whole or not at all."""
-    # The name comes last because writers look at its suffix.
-    part = path.with_name(f"{PART}{secrets.token_hex(4)}-{path.name}")
-    try:
-        write(part)
-        _sync(part)
-        os.replace(part, path)
-    except OSError as error:
-        error.filename = error.filename or str(path)  # a write that fails knows no name
-        raise
-    finally:
-        part.unlink(missing_ok=True)
-    _sync(path.parent)
+        for _ in range(TRIES):
+            draft = open_draft(self.draft(recipe), self.warn, mode=0o777)
+            make(draft)
+            clear_parts(draft)
+            write_text(draft / RECIPE, _json(json.loads(recipe.canonical())))
+            write_text(draft / MANIFEST, _json(_manifest(draft)))
+            if not damaged(draft):
+                return publish(draft, self.path(recipe))
+        raise UserError(f"{draft} does not keep the bytes that are written to it: check the disk.")
 
 
 def write_table(path: Path, table: pa.Table, recipe: Recipe) -> None:
@@ -155,37 +143,51 @@ def write_table(path: Path, table: pa.Table, recipe: Recipe) -> None:
     write_atomically(path, lambda part: pq.write_table(table, part, compression="zstd"))
 
 
-def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """A Parquet file, or all those of a folder in the order of their names, as one table."""
+def read_table(path: Path, columns: Sequence[str] | None = None, most: int | None = None) -> pa.Table:
+    """A Parquet file, or all those of a folder in the order of their names, as one table.
+
+    What comes from elsewhere may have `most` values in a column of a file, and is looked at before it is unpacked.
+    """
     files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     if not files:
         raise UserError(f"{path} holds no Parquet files.")
-    return pa.concat_tables([_read_parquet(file, columns) for file in files])
+    return pa.concat_tables([_read_parquet(file, columns, most) for file in files])
 
 
 def read_recipe(folder: Path) -> Recipe:
     """The recipe of a finished artefact; dataclasses among its parameters come back as mappings."""
     file = folder / RECIPE
-    try:
-        return Recipe(**_read_json(file))
-    except TypeError as error:
-        raise UserError(f"{file} is not a recipe: delete {folder} to have it made again.") from error
+    return recipe_of(read_json(file), file, f"delete {folder} to have it made again")
+
+
+def recipe_of(plain: Any, file: Path, advice: str) -> Recipe:
+    """The recipe that a file tells of."""
+    match plain:
+        case {"stage": str(stage), "version": int(version), "parameters": dict(parameters), "inputs": dict(inputs)}:
+            return Recipe(stage, version, parameters, inputs)
+    raise UserError(f"{file} is not a recipe: {advice}.")
+
+
+def need_writable(home: Path) -> None:
+    """Refuse to make something in a store that can only be read."""
+    if not os.access(home, os.W_OK | os.X_OK):
+        raise UserError(f"Cannot write to the store {home}: set RECOMBINE_HOME to a folder you can write to.")
 
 
 def _create(home: Path) -> None:
-    advice = "set RECOMBINE_HOME to a folder you can write to."
     try:
         home.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(f"Cannot create the store {home} ({error.strerror}): {advice}") from error
-    if not os.access(home, os.W_OK | os.X_OK):
-        raise UserError(f"Cannot write to the store {home}: {advice}")
+        raise UserError(
+            f"Cannot create the store {home} ({error.strerror}): set RECOMBINE_HOME to a folder you can write to."
+        ) from error
 
 
 def _check_format(file: Path) -> None:
     if not file.exists():
-        _write_json(file, {"format": FORMAT})
-    match _read_json(file):
+        need_writable(file.parent)
+        write_text(file, _json({"format": FORMAT}))
+    match read_json(file, object):
         case {"format": int(found)} if found > FORMAT:
             raise UserError(
                 f"The store {file.parent} was written by a newer version of recombine: "
@@ -195,16 +197,6 @@ def _check_format(file: Path) -> None:
             pass
         case _:
             raise UserError(f"{file} does not say which format the store has: set RECOMBINE_HOME to another folder.")
-
-
-@contextmanager
-def _locked(file: Path) -> Iterator[None]:
-    """Hold an exclusive lock, which the system releases whichever way the process ends."""
-    file.parent.mkdir(exist_ok=True)
-    # The file stays: were it deleted, two processes could hold locks on two files of the same name.
-    with file.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 @dataclass(frozen=True)
@@ -222,35 +214,44 @@ def _manifest(draft: Path) -> dict[str, Any]:
 
 
 def _stamp(file: Path) -> _Stamp:
-    stat = file.stat()
-    return _Stamp(stat.st_size, stat.st_mtime_ns, _checksum(file))
+    about = file.stat()
+    return _Stamp(about.st_size, about.st_mtime_ns, _checksum(file))
 
 
 def _damage(folder: Path, completely: bool = False) -> list[tuple[str, str]]:
     """(file, problem) for each damaged file of a finished artefact."""
     try:
-        stamps = _stamps(folder / MANIFEST)
-        problems = {name: _problem(folder / name, stamp, completely) for name, stamp in stamps.items()}
+        stamps = _stamps(folder)
+        problems = {name: _problem(file, stamp, completely) for name, (file, stamp) in stamps.items()}
     except PermissionError as error:
         raise UserError(f"You may not read {error.filename}: change its permissions, or set RECOMBINE_HOME.") from error
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (UserError, OSError, ValueError, TypeError, KeyError, AttributeError):
         return [(MANIFEST, "is missing or unreadable")]
     return [(name, problem) for name, problem in problems.items() if problem]
 
 
-def _stamps(manifest: Path) -> dict[str, _Stamp]:
-    return {name: _Stamp(**stamp) for name, stamp in json.loads(manifest.read_text())["files"].items()}
+def _stamps(folder: Path) -> dict[str, tuple[Path, _Stamp]]:
+    """The files of an artefact, all of them inside its folder, and what they were."""
+    manifest = folder / MANIFEST
+    if manifest.exists() and not os.access(manifest, os.R_OK):
+        raise PermissionError(None, "", str(manifest))
+    stamps = read_json(manifest)["files"]
+    return {name: (within(folder, *name.split("/")), _Stamp(**stamp)) for name, stamp in stamps.items()}
 
 
 def _problem(file: Path, stamp: _Stamp, completely: bool) -> str | None:
     """What is wrong with a file, if anything."""
     try:
-        stat = file.stat()
-        if stat.st_size != stamp.size:
-            return f"has {stat.st_size} bytes instead of {stamp.size}"
-        if not completely and stat.st_size > HASHED_WHEN_OPENED and stat.st_mtime_ns == stamp.mtime_ns:
+        about = file.stat()
+        if not stat.S_ISREG(about.st_mode):
+            return "is no file"
+        if about.st_size != stamp.size:
+            return f"has {about.st_size} bytes instead of {stamp.size}"
+        if not completely and about.st_size > HASHED_WHEN_OPENED and about.st_mtime_ns == stamp.mtime_ns:
             return None
-        found = _checksum(file) if completely else _checksum_once(file, stat.st_ino, stat.st_mtime_ns, stat.st_ctime_ns)
+        found = (
+            _checksum(file) if completely else _checksum_once(file, about.st_ino, about.st_mtime_ns, about.st_ctime_ns)
+        )
     except PermissionError:
         raise
     except FileNotFoundError:
@@ -261,8 +262,7 @@ def _problem(file: Path, stamp: _Stamp, completely: bool) -> str | None:
 
 
 def _checksum(file: Path) -> str:
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+    return checksum(file)
 
 
 @cache
@@ -271,29 +271,26 @@ def _checksum_once(file: Path, *stat: int) -> str:
     return _checksum(file)
 
 
-def _read_parquet(file: Path, columns: Sequence[str] | None) -> pa.Table:
+def _read_parquet(file: Path, columns: Sequence[str] | None, most: int | None) -> pa.Table:
     try:
+        if most is not None:
+            _refuse_bombs(file, pq.read_metadata(file), most)
         return pq.read_table(file, columns=None if columns is None else list(columns), partitioning=None)
     except (OSError, pa.ArrowException) as error:
         raise UserError(f"Cannot read the table {file}: {error}") from error
 
 
-def _read_json(file: Path) -> Any:
-    try:
-        return json.loads(file.read_text())
-    except (OSError, ValueError) as error:
-        raise UserError(f"Cannot read {file}: {error}") from error
+def _refuse_bombs(file: Path, about: pq.FileMetaData, most: int) -> None:
+    """Refuse a table that says of itself that it is larger than it should be."""
+    chunks = [about.row_group(i).column(j) for i in range(about.num_row_groups) for j in range(about.num_columns)]
+    size = sum(chunk.total_uncompressed_size for chunk in chunks)
+    values = max([about.num_rows, *(chunk.num_values for chunk in chunks)])
+    if values > most or size > MOST_BYTES:
+        raise UserError(
+            f"Cannot read the table {file}: it has columns of {values:,} values and takes {size_text(size)}, "
+            f"more than {most:,} values and {size_text(MOST_BYTES)}."
+        )
 
 
-def _write_json(file: Path, value: object) -> None:
-    text = json.dumps(value, indent=2, sort_keys=True) + "\n"
-    write_atomically(file, lambda part: part.write_text(text))
-
-
-def _sync(path: Path) -> None:
-    """Have the bytes of a file, or the names in a folder, on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2, sort_keys=True) + "\n"

@@ -181,8 +181,8 @@ def test_a_broken_question_is_named(question: Any, said: str, tmp_path: Path) ->
         (b'{"scenes": {}}', "holds no list of scenes"),
         (b"17", "holds no list of scenes"),
         (b"\x89PNG\r\n", "is not text: byte 0"),
-        (b"[" * 100_000, "nests too deeply"),
-        (b"[" + b"9" * 5000 + b"]", "too long a number"),
+        (b"[" * 100_000, "nests deeper than 100 levels"),
+        (b"[" + b"9" * 5000 + b"]", "has a number of 5,000 digits"),
     ],
 )
 def test_a_file_that_is_none_of_clevrs_is_refused(content: bytes, said: str, tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def spoil(folder: Path, what: str) -> Path:
         ("misspelt", "call it <instrument>_<pitch>.wav, such as 'oboe_C4.wav'"),
         ("no pitch", "call it <instrument>_<pitch>.wav"),
         ("twice", "are the same note; keep one of them"),
-        ("a folder", "cannot be read ("),
+        ("a folder", "cannot be read: it is no file"),
         ("empty", "is not a WAV file that can be read (it ends too early)"),
         ("text", "is not a WAV file that can be read"),
         ("cut", "ends before its last sample; copy it again"),

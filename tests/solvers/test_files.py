@@ -20,7 +20,9 @@ from recombine.store.errors import UserError
 from recombine.store.key import Key
 
 SHAPES = st.lists(st.integers(0, 3), max_size=3)
-LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5)
+LEAVES = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5)
+)
 KEYS = st.text(max_size=4) | st.integers(0, 9)
 TREES = st.recursive(
     LEAVES | st.builds(lambda values: torch.tensor(values), st.lists(st.floats(-9, 9, width=32), max_size=3)),

@@ -26,6 +26,7 @@ from recombine.solvers import train as loop
 from recombine.solvers.course import Stage
 from recombine.solvers.events import read_scalars
 from recombine.solvers.records import read_metrics
+from recombine.solvers.run import Run
 from recombine.solvers.train import Moment, load_best, train
 from recombine.solvers.training import Standing, Training
 from recombine.store.errors import UserError
@@ -357,8 +358,15 @@ def test_other_settings_are_refused(whole: Path) -> None:
         run_in(whole, replace(TRAINING, rate=0.1))
 
 
+def opened(folder: Path, name: str = "tiny") -> Run:
+    """A run whose training has not come to its first checkpoint."""
+    run = run_in(folder, name=name)
+    with run.alone():
+        return run
+
+
 def test_a_checkpoint_of_another_model_is_refused(whole: Path, tmp_path: Path) -> None:
-    run = run_in(tmp_path, name="big")
+    run = opened(tmp_path, name="big")
     run.last.write_bytes(run_in(whole).last.read_bytes())
     with pytest.raises(UserError, match=r"is the checkpoint of another run: its network.name is 'tiny'"):
         train(Tiny(), TRAINING, run, KEY)
@@ -366,7 +374,7 @@ def test_a_checkpoint_of_another_model_is_refused(whole: Path, tmp_path: Path) -
 
 @pytest.mark.parametrize("keep", [0, 5, 200, -1])
 def test_a_damaged_checkpoint_is_refused(whole: Path, tmp_path: Path, keep: int) -> None:
-    run = run_in(tmp_path)
+    run = opened(tmp_path)
     run.last.write_bytes(run_in(whole).last.read_bytes()[:keep])
     with pytest.raises(UserError, match="is damaged or no file of tensors"):
         train(Tiny(), TRAINING, run, KEY)

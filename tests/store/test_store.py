@@ -260,7 +260,7 @@ def test_a_stage_must_be_a_folder_of_its_own(store, stage):
 
 def test_too_small_a_disk_is_refused(store):
     store.need(1)
-    with pytest.raises(UserError, match=r"1000000000\.0 GB.*--scale.*RECOMBINE_HOME"):
+    with pytest.raises(UserError, match=r"needs 1,000 PB.*--scale.*RECOMBINE_HOME"):
         store.need(10**18)
 
 
@@ -313,3 +313,129 @@ def test_an_unreadable_table_is_named(tmp_path):
     ):
         with pytest.raises(UserError, match=str(tmp_path)):
             read()
+
+
+# --- what is not believed
+
+
+def stopped(store: Store) -> Path:
+    with pytest.raises(RuntimeError):
+        store.get(RECIPE, Maker("2.txt"))
+    return store.draft(RECIPE)
+
+
+def test_a_flipped_bit_in_a_draft_is_made_again(store, warnings):
+    draft, second = stopped(store), Maker()
+    flip(draft / "0.txt")
+    assert contents(store.get(RECIPE, second)) == WHOLE
+    assert second.written == ["0.txt", "2.txt"]
+    assert len(warnings) == 1 and str(draft / "0.txt") in warnings[0]
+
+
+def test_a_part_of_which_nothing_is_noted_is_made_again(store, warnings):
+    draft, second = stopped(store), Maker()
+    (store.home / "drafts" / f"{RECIPE.digest}.sums" / "1.txt").unlink()
+    (draft / "stray").symlink_to(store.home / "store.json")
+    assert sorted(file.name for file in store.get(RECIPE, second).iterdir()) == [*PARTS, "manifest.json", "recipe.json"]
+    assert second.written == ["1.txt", "2.txt"]
+
+
+def test_a_bit_that_flips_while_it_is_made_is_seen_before_sealing(store, warnings):
+    tries = []
+
+    def unlucky(draft: Path) -> None:
+        Maker()(draft)
+        tries.append(1)
+        if len(tries) == 1:
+            flip(draft / "1.txt")
+
+    assert contents(store.get(RECIPE, unlucky)) == WHOLE
+    assert len(tries) == 2 and len(warnings) == 1
+
+
+def test_a_disk_that_keeps_nothing_is_blamed(store, warnings):
+    def hopeless(draft: Path) -> None:
+        Maker()(draft)
+        flip(draft / "1.txt")
+
+    with pytest.raises(UserError, match="check the disk"):
+        store.get(RECIPE, hopeless)
+    assert not store.has(RECIPE)
+
+
+def test_what_was_removed_on_purpose_is_no_damage(store, warnings):
+    def make(draft: Path) -> None:
+        Maker()(draft)
+        (draft / "1.txt").unlink()
+
+    assert not (store.get(RECIPE, make) / "1.txt").exists() and warnings == []
+
+
+def test_an_artefact_from_before_there_were_checksums_is_read(store):
+    folder = store.get(RECIPE, Maker())
+    assert sorted(path.name for path in store.home.rglob("*.sums")) == []
+    store.get(RECIPE, Maker(stop_before="0.txt"))
+    assert store.verify() == [] and contents(folder) == WHOLE
+
+
+def test_a_manifest_cannot_point_elsewhere(store, tmp_path):
+    folder = store.get(RECIPE, Maker())
+    os.mkfifo(folder / "pipe")
+    (tmp_path / "precious").write_text("x")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    for name in ("../../../precious", str(tmp_path / "precious"), "pipe"):
+        files = {**manifest["files"], name: {"size": 0, "mtime_ns": 0, "checksum": ""}}
+        (folder / "manifest.json").write_text(json.dumps({**manifest, "files": files}))
+        assert len(store.verify()) == 1
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"format": Infinity}', '{"format": ' + "1" * 5000 + "}", '"\\ud800"'])
+def test_a_store_that_was_tampered_with_is_named(store, text):
+    (store.home / "store.json").write_text(text)
+    with pytest.raises(UserError, match=r"store\.json"):
+        Store(store.home)
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, '{"stage": 1e999}', '{"stage": [], "version": 1, "parameters": 1, "inputs": 2}']
+)
+def test_a_recipe_that_was_tampered_with_is_named(tmp_path, text):
+    (tmp_path / "recipe.json").write_text(text)
+    with pytest.raises(UserError, match=r"recipe\.json"):
+        read_recipe(tmp_path)
+
+
+# As another user, for root may write anywhere.
+READER = """
+import os, sys
+from pathlib import Path
+from recombine.store.errors import UserError
+from recombine.store.recipe import Recipe
+from recombine.store.store import Store
+Store(Path(sys.argv[1])).verify()  # all of Python that it takes is loaded now
+os.setuid(65534)
+store = Store(Path(sys.argv[1]))
+print(store.get(Recipe("scenes", 1, {"count": 3}, {}), None))
+try:
+    store.get(Recipe("scenes", 2, {"count": 3}, {}), None)
+except UserError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_a_store_that_is_complete_can_be_used_by_who_may_only_read(store, tmp_path):
+    folder = store.get(RECIPE, Maker())
+    for path in (tmp_path, *tmp_path.parents[:2]):
+        path.chmod(0o755)
+    ran = subprocess.run([sys.executable, "-c", READER, store.home], capture_output=True, text=True)
+    assert ran.stdout.splitlines()[:1] == [str(folder)], ran.stderr
+    assert "Cannot write to the store" in ran.stdout
+
+
+def test_a_table_that_claims_too_much_is_not_unpacked(tmp_path):
+    file = tmp_path / "bomb.parquet"
+    pq.write_table(pa.table({"n": pa.array([0] * 100_000)}), file)
+    assert len(read_table(file, most=100_000)) == 100_000
+    with pytest.raises(UserError, match=r"bomb\.parquet.*100,000 values"):
+        read_table(file, most=99_999)

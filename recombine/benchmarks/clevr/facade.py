@@ -213,8 +213,7 @@ class Clevr(Study):
         return check_files(scenes, questions, read_any) if scenes or questions else super().check()
 
     def need_room(self, splits: Sequence[str] = ()) -> None:
-        missing = [part for part in PARTS if not self.store.has(self.study.questions_recipe(part))]
-        self.store.need(sum(self.study.count(part) for part in missing) * (700 + self.study.scale.questions * 500))
+        self.store.need(self.study.size_estimate())
 
 
 def read_any(text: str) -> Expr:

@@ -21,12 +21,17 @@ from recombine.benchmarks.clevr.program import read_program, write_program
 from recombine.benchmarks.clevr.relations import WAYS, all_beyond, members
 from recombine.language.expr import Expr
 from recombine.store.errors import UserError
+from recombine.store.untrusted import parse_json, read_text
+from recombine.store.writing import write_atomically
 from recombine.world.distribution import places_taken
 from recombine.world.scenes import ABSENT, Scenes, join, mask_dtype
 from recombine.world.vocabulary import Vocabulary
 
 PLACES, MOST = 10, 64
 """The room of a batch that is read, and the most objects that a scene may hold."""
+
+MOST_BYTES = 4 * 2**30
+"""Of a file: CLEVR's own questions take a quarter of that."""
 
 FARTHEST = 1e6
 """No coordinate is larger: beyond this a number is a mistake."""
@@ -176,11 +181,11 @@ class Records(NamedTuple):
 def read_records(path: Path | str, what: str) -> Records:
     """The records of a file of scenes or questions."""
     path = Path(path)
-    text = _text(path)
+    text = read_text(path, MOST_BYTES)
     if path.suffix == ".jsonl":
         lines = {f"line {number}": line for number, line in enumerate(text.split("\n"), 1) if line.strip()}
-        return Records(path, {}, [*lines], [_parsed(line, f"{path}, {name}") for name, line in lines.items()])
-    whole = _parsed(text, str(path))
+        return Records(path, {}, [*lines], [parse_json(line, f"{path}, {name}") for name, line in lines.items()])
+    whole = parse_json(text, str(path))
     records, info = (whole.get(what), whole.get("info")) if isinstance(whole, dict) else (whole, None)
     if not isinstance(records, list):
         raise UserError(f"{path} holds no list of {what}; a file of CLEVR is {{info, {what}}}")
@@ -188,34 +193,20 @@ def read_records(path: Path | str, what: str) -> Records:
     return Records(path, info if isinstance(info, dict) else {}, names, records)
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not text: byte {error.start} is not UTF-8") from None
-
-
-def _parsed(text: str, where: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise UserError(f"{where} is not complete JSON: {error}") from None
-    except (RecursionError, ValueError):
-        raise UserError(f"{where} is not a file of CLEVR: it nests too deeply or has too long a number") from None
-
-
 def _write(path: Path, what: str, info: Mapping[str, Any], records: Iterable[Record]) -> None:
     texts = map(json.dumps, records)
-    try:
-        with path.open("w", encoding="utf-8") as file:
+
+    def write(part: Path) -> None:
+        with part.open("w", encoding="utf-8") as file:
             if path.suffix == ".jsonl":
                 file.writelines(f"{text}\n" for text in texts)
             else:
                 file.write(f'{{"info": {json.dumps(dict(info))}, "{what}": [{next(texts, "")}')
                 file.writelines(f",\n{text}" for text in texts)
                 file.write("]}\n")
+
+    try:
+        write_atomically(path, write)
     except OSError as error:
         raise UserError(f"{path} cannot be written: {error.strerror}") from None
 

@@ -22,6 +22,7 @@ from recombine.benchmarks.clevr.program import write_program
 from recombine.benchmarks.clevr.questions import NONE, Found, Rules, balance, filling, search
 from recombine.benchmarks.clevr.trace import trace_text
 from recombine.benchmarks.clevr.world import ClevrWorld
+from recombine.store.arrays import read_array, write_array
 from recombine.store.engine import Engine, InProcess
 from recombine.store.errors import UserError
 from recombine.store.key import Key
@@ -37,6 +38,8 @@ SHARD = 2_000
 """Scenes per file."""
 SPARE = 6
 """Candidates per scene beyond the questions that are kept."""
+SCENE_BYTES, QUESTION_BYTES, CANDIDATE_BYTES = 500, 200, 40
+"""What each takes on the disk, about."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,16 @@ class ClevrStudy:
     def shards(self, part: Part) -> int:
         return -(-self.count(part) // SHARD)
 
+    def size_estimate(self, parts: Sequence[Part] = PARTS, questions: bool = True) -> int:
+        """Bytes that are still to be written, roughly."""
+        each, size = self.scale.questions, 0
+        for part in parts:
+            if not self.store.has(self.scenes_recipe(part)):
+                size += self.count(part) * SCENE_BYTES
+            if questions and not self.store.has(self.questions_recipe(part)):
+                size += self.count(part) * (each * QUESTION_BYTES + (each + SPARE) * CANDIDATE_BYTES)
+        return size
+
     def scenes_recipe(self, part: Part) -> Recipe:
         parameters = {"world": self.world, "scenes": self.count(part), "part": part, "seed": self.seed}
         return Recipe("clevr-scenes", VERSION, parameters, {})
@@ -133,7 +146,7 @@ class ClevrStudy:
             found = read_candidates(draft, range(self.shards(part)), SHARD)
             keep = np.zeros(len(found.scene), bool)
             keep[balance(found, self.scale.questions)] = True
-            np.save(draft / "chosen.npy", keep)
+            write_array(draft / "chosen.npy", keep)
             sizes = [len(np.load(draft / f"candidates-{shard:05}.npz")["scene"]) for shard in range(self.shards(part))]
             writer = WriteQuestions(
                 str(draft),
@@ -196,7 +209,7 @@ class WriteQuestions:
         if file.exists():
             return
         folder = Path(self.folder)
-        chosen = np.load(folder / "chosen.npy")
+        chosen = read_array(folder / "chosen.npy")
         with np.load(folder / f"candidates-{shard:05}.npz") as columns:
             found = Found(**{name: columns[name] for name in Found._fields})
         found = found.rows(chosen[self.starts[shard] : self.starts[shard + 1]])

@@ -18,7 +18,16 @@ from recombine.benchmarks.closure.families import CLOSURE_FAMILIES, ENGLISH
 from recombine.benchmarks.closure.learners import weak_answers
 from recombine.benchmarks.closure.published import ZERO_SHOT
 from recombine.benchmarks.closure.speed import speeds
-from recombine.benchmarks.closure.study import PARTS, ClosureScale, ClosureStudy, Kind, Part, closure_scale, programs_of
+from recombine.benchmarks.closure.study import (
+    KINDS,
+    PARTS,
+    ClosureScale,
+    ClosureStudy,
+    Kind,
+    Part,
+    closure_scale,
+    programs_of,
+)
 from recombine.benchmarks.closure.tests import CLOSURE_SPLITS
 from recombine.benchmarks.study import Part as PartName
 from recombine.benchmarks.study import Scale, Seed, Splits, Study, Workers
@@ -33,7 +42,6 @@ from recombine.world.scenes import Scenes
 
 ENOUGH = 100
 """Questions of a family that its balance is judged by."""
-KINDS: tuple[Kind, ...] = ("closure", "baseline")
 
 
 class Closure(Study):
@@ -147,7 +155,7 @@ class Closure(Study):
         return check_files(scenes, questions, ENGLISH.read) if scenes or questions else super().check()
 
     def need_room(self, splits: Sequence[str] = ()) -> None:
-        self.store.need(self.clevr.study.count("val") * 3_000)
+        self.store.need(self.study.size_estimate([*(splits or CLOSURE_FAMILIES)]))
 
 
 def most_likely(program: Expr, scenes: Scenes, scene: int) -> tuple[tuple[str, float], ...]:

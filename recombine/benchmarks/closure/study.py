@@ -5,7 +5,9 @@ training scenes. Every template of a test gives the same number of questions, wi
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from typing import Literal
 
@@ -16,7 +18,9 @@ from recombine.benchmarks.clevr.families import Families
 from recombine.benchmarks.clevr.program import read_program
 from recombine.benchmarks.clevr.questions import Rules, code_of, distinct, search, share
 from recombine.benchmarks.clevr.study import (
+    CANDIDATE_BYTES,
     CLEVR_SCALES,
+    QUESTION_BYTES,
     SHARD,
     ClevrScale,
     ClevrStudy,
@@ -40,6 +44,9 @@ Part = Literal["train", "val", "test"]
 PARTS: tuple[Part, ...] = ("train", "val", "test")
 Kind = Literal["closure", "baseline"]
 VERSION = 1
+KINDS: tuple[Kind, ...] = ("closure", "baseline")
+MOST_CANDIDATES = 12
+"""Candidates per scene that a search brings, at most about."""
 FEWEST = 4
 """Candidates per scene that a search should bring."""
 RULES = Rules(counts=(1, 3))
@@ -90,6 +97,17 @@ class ClosureStudy:
             return "train", 0, self.clevr.count("train")
         scenes = self.clevr.count("val")
         return ("val", 0, scenes // 2) if part == "val" else ("val", scenes // 2, scenes)
+
+    def size_estimate(self, tests: Sequence[str], parts: Sequence[Part] = PARTS) -> int:
+        """Bytes that are still to be written, roughly."""
+        sources: list[ClevrPart] = [*dict.fromkeys(self.source(part)[0] for part in parts)]
+        size, meanwhile = self.clevr.size_estimate(sources, questions=False), 0
+        for test, part, kind in product(tests, parts, KINDS):
+            if not self.clevr.store.has(self.questions_recipe(test, part, kind)):
+                _, low, high = self.source(part)
+                size += self.count(part) * QUESTION_BYTES
+                meanwhile = max(meanwhile, (high - low) * MOST_CANDIDATES * CANDIDATE_BYTES)
+        return size + meanwhile
 
     def questions_recipe(self, test: str, part: Part, kind: Kind) -> Recipe:
         parameters = {"test": test, "part": part, "kind": kind, "questions": self.count(part), "seed": self.clevr.seed}

@@ -35,7 +35,8 @@ from recombine.solvers.training import Training
 from recombine.store.engine import Engine, InProcess
 from recombine.store.errors import UserError
 from recombine.store.key import Key
-from recombine.store.store import Store, write_atomically
+from recombine.store.store import Store
+from recombine.store.untrusted import read_text
 
 PAPER = Training(batch=128, rate=1e-3, epochs=100, patience=10, least=1e-4)
 MODELS = {
@@ -133,10 +134,8 @@ class ConceptWorldNetworks(Networks[ConceptWorldStudy]):
     def prepare(self, job: Job, study: ConceptWorldStudy) -> None:
         study.folder(_base(job))
 
-    def keep(self, job: Job, folder: Path) -> None:
-        if job.options.concepts is not None:
-            own = Path(job.options.concepts).read_text(encoding="utf-8")
-            write_atomically(folder / OWN, lambda draft: draft.write_text(own, encoding="utf-8"))
+    def beside(self, job: Job) -> dict[str, str]:
+        return {} if job.options.concepts is None else {OWN: read_text(Path(job.options.concepts))}
 
     def config(self, job: Job) -> dict[str, Any]:
         from recombine.solvers.networks.images import VERSION

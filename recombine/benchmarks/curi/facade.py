@@ -298,8 +298,7 @@ class Curi(Study):
         self._room(len(splits) or len(self.study.splits))
 
     def _room(self, splits: int, parts: Sequence[Part] = ("test",), kinds: int = 1) -> None:
-        there = self.store.has(self.study.scenes_recipe)
-        self.store.need(self.study.size_estimate(parts, splits, kinds, scenes=not there))
+        self.store.need(self.study.size_estimate(parts, splits, kinds))
 
 
 def _own_concepts(concepts: str | Path | Sequence[str], lot: Lot) -> tuple[Expr, ...]:

@@ -1,6 +1,5 @@
 """The space of concepts: drawn or listed whole or the user's own, banned, collapsed, and filtered by the scenes."""
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from recombine.language.expr import Expr
 from recombine.semantics.table import Census
 from recombine.store.errors import UserError
 from recombine.store.key import Key
+from recombine.store.untrusted import parse_json, read_text
 
 LENGTH_PENALTY = 0.2
 MOST_SHARE = 0.10
@@ -106,19 +106,11 @@ def read_concepts(path: Path, lot: Lot) -> tuple[Expr, ...]:
 
 def _entries(path: Path) -> list[tuple[str, str]]:
     """The concepts' texts, each with the words that say where it stands."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} cannot be read ({error}); give a text or JSON file of concepts") from None
+    text = read_text(path, advice="give a text or JSON file of concepts")
     if path.suffix != ".json" and not text.lstrip().startswith("["):
         lines = ((i, line.strip()) for i, line in enumerate(text.splitlines(), 1))
         return [(f"line {i}", line) for i, line in lines if line and not line.startswith("#")]
-    try:
-        listed = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise UserError(f"{path}: line {error.lineno} is not JSON ({error.msg}); give a list of strings") from None
-    except (RecursionError, ValueError):
-        raise UserError(f"{path} nests too deeply or has too long a number; give a JSON list of strings") from None
+    listed = parse_json(text, str(path), advice="give a JSON list of strings")
     if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
         raise UserError(f"{path} must hold a JSON list of strings, each a concept in postfix or infix")
     return [(f"item {i}", item) for i, item in enumerate(listed, 1)]

@@ -26,8 +26,9 @@ from recombine.benchmarks.curi.world import CuriWorld
 from recombine.language.expr import Expr
 from recombine.metrics.gap import Gap, gap
 from recombine.metrics.scores import batch_accuracy
-from recombine.semantics.table import BLOCK, Census, Table, census, fill, load, senses
+from recombine.semantics.table import BLOCK, Census, Table, census, fill, load, senses, size_of
 from recombine.solvers.oracle import Belief, Probe, answer
+from recombine.store.arrays import read_array, write_array
 from recombine.store.engine import Engine, InProcess, shard_bounds
 from recombine.store.errors import UserError
 from recombine.store.key import Key
@@ -181,12 +182,16 @@ class Study:
     # --- concepts
 
     @cached_property
-    def _candidates(self) -> tuple[Recipe, Path]:
-        """The concepts before the filter."""
+    def candidates_recipe(self) -> Recipe:
         s = self.setup
         own = None if s.concepts is None else _digest(c.digest for c in s.concepts)
         drawn = {"draws": s.scale.draws, "seed": s.seed} if own is None else {"own": own}
-        recipe = Recipe("candidates", VERSION, {"lot": s.lot, "nesting": s.edition.nesting, **drawn}, {})
+        return Recipe("candidates", VERSION, {"lot": s.lot, "nesting": s.edition.nesting, **drawn}, {})
+
+    @cached_property
+    def _candidates(self) -> Path:
+        """The concepts before the filter."""
+        s, recipe = self.setup, self.candidates_recipe
 
         def make(draft: Path) -> None:
             if s.concepts is None:
@@ -197,13 +202,13 @@ class Study:
                 found = [(c, log_probability(c, s.lot, s.edition)) for c in s.concepts]
             write_table(draft / "candidates.parquet", to_table(*zip(*found)), recipe)
 
-        return recipe, self.store.get(recipe, make)
+        return self.store.get(recipe, make)
 
     @cached_property
     def concepts_recipe(self) -> Recipe:
         e = self.setup.edition
         bounds = None if self.setup.concepts else {"at_most_share": e.at_most_share, "fewest_scenes": e.fewest_scenes}
-        inputs = {"scenes": self.scenes_recipe.digest, "candidates": self._candidates[0].digest}
+        inputs = {"scenes": self.scenes_recipe.digest, "candidates": self.candidates_recipe.digest}
         return Recipe("concepts", VERSION, {"filter": bounds}, inputs)
 
     @cached_property
@@ -211,7 +216,7 @@ class Study:
         return self.store.get(self.concepts_recipe, self._make_concepts) / "concepts.parquet"
 
     def _make_concepts(self, draft: Path) -> None:
-        file = self._candidates[1] / "candidates.parquet"
+        file = self._candidates / "candidates.parquet"
         reader = Reader(self.world, str(self.scenes_folder), str(file), self.setup.lot)
         counted = census(reader, self.blocks, self.engine)
         keep = np.ones(len(counted.count), bool)
@@ -315,7 +320,7 @@ class Study:
         chosen = getattr(self.sides(split), part)
 
         def work(draft: Path) -> "_MakeEpisodes":
-            np.save(draft / "weight.npy", np.where(chosen, self.space.weight, 0.0))
+            write_array(draft / "weight.npy", np.where(chosen, self.space.weight, 0.0))
             return _MakeEpisodes(
                 str(draft),
                 str(self.table_folder),
@@ -362,7 +367,7 @@ class Study:
 
         def work(draft: Path) -> "_MakeAnswers":
             for name, belief in beliefs.items():
-                np.save(draft / f"{name}.npy", belief.log_weight)
+                write_array(draft / f"{name}.npy", belief.log_weight)
             return _MakeAnswers(
                 str(draft), str(self.table_folder), self.setup.scale.scenes, str(episodes), self.key / "probe", recipe
             )
@@ -406,12 +411,18 @@ class Study:
 
         return self.store.get(recipe, make)
 
-    def size_estimate(self, parts: Iterable[Part], splits: int, kinds: int, scenes: bool = True) -> int:
-        """Bytes that the artefacts will take, roughly."""
-        senses = 6_000 if self.setup.concepts is None else len(self.setup.concepts)
-        of_scenes = self.setup.scale.scenes * (170 + 2 * senses / 8)
+    def size_estimate(self, parts: Iterable[Part], splits: int, kinds: int) -> int:
+        """Bytes that are still to be written, roughly; all episodes and answers of so many splits are counted."""
+        senses, scenes = 6_000 if self.setup.concepts is None else len(self.setup.concepts), self.setup.scale.scenes
+        stages = (
+            (self.scenes_recipe, scenes * 170),
+            (self.candidates_recipe, 2_000_000),
+            (self.concepts_recipe, senses * 500),
+            (self.table_recipe, size_of(scenes, senses)),
+        )
         of_episodes = sum(self.setup.episodes(part) for part in parts) * 170 + self.setup.episodes("test") * 300
-        return int(scenes * of_scenes + splits * kinds * of_episodes)
+        missing = sum(size for recipe, size in stages if not self.store.has(recipe))
+        return missing + splits * kinds * of_episodes
 
 
 def _digest(parts: Iterable[str | bytes]) -> str:
@@ -453,7 +464,7 @@ class _MakeEpisodes:
         if file.exists():
             return
         low, high = shard * SHARD, min((shard + 1) * SHARD, self.episodes)
-        weight = np.load(Path(self.folder) / "weight.npy")
+        weight = read_array(Path(self.folder) / "weight.npy")
         made = draw_episodes(_table(self.table_folder, self.scenes), weight, high - low, self.shape, self.key / shard)
         size = self.shape.size
 
@@ -528,7 +539,7 @@ class _MakeAnswers:
             "label": rows(asked.label[:, asked.size :]),
         }
         for name in ("strong", "weak"):
-            belief = Belief(table, np.load(Path(self.folder) / f"{name}.npy"))
+            belief = Belief(table, read_array(Path(self.folder) / f"{name}.npy"))
             answers = answer(belief, asked, probe)
             columns |= {
                 f"{name}_precision": pa.array(answers.precision),

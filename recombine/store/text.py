@@ -1,0 +1,46 @@
+"""Text that is not ours, made safe for where it is shown: a terminal, rich's markup, a page of Markdown.
+
+>>> plain("red\\x1b[31m \\u202egreen")
+'red[31m green'
+>>> markup("data[red]")
+'data\\\\[red]'
+>>> markdown("a|b *c* <d>\\n[e](f) snake_case 1.5 [1.2, 1.8]")
+'a\\\\|b \\\\*c\\\\* &lt;d&gt; \\\\[e\\\\](f) snake_case 1.5 \\\\[1.2, 1.8\\\\]'
+>>> markdown("snake_case 1.5 [1.2, 1.8]")
+'snake_case 1.5 [1.2, 1.8]'
+"""
+
+import re
+import unicodedata
+
+KEPT = "\n\t"
+HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Categories of characters that show nothing, and may steer a terminal or turn the direction of writing."""
+_PRINTABLE = re.compile(r"[\n\t -~]*")
+_MARKS = re.compile(r"[\\`*|~$]|(?<!\w)_|_(?!\w)")
+_BRACKETS = re.compile(r"[\[\]]")
+_LINK = re.compile(r"\][(\[:]")
+_BEGINS_A_BLOCK = re.compile(r"^(#|\+|-|=|\d+(?=[.)](\s|$)))")
+
+
+def plain(text: str) -> str:
+    """The text without control characters."""
+    if _PRINTABLE.fullmatch(text):
+        return text
+    return "".join(letter for letter in text if letter in KEPT or unicodedata.category(letter) not in HIDDEN)
+
+
+def markup(text: object) -> str:
+    """The text as rich prints it where it reads markup."""
+    from rich.markup import escape  # most commands print none
+
+    return escape(plain(str(text)))
+
+
+def markdown(text: object) -> str:
+    """The text as a page of Markdown shows it, in one line."""
+    line = " ".join(plain(str(text)).split())
+    safe = _MARKS.sub(r"\\\g<0>", line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
+    if _LINK.search(safe):
+        safe = _BRACKETS.sub(r"\\\g<0>", safe)
+    return _BEGINS_A_BLOCK.sub(lambda found: f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}", safe)

@@ -1,0 +1,52 @@
+"""What a command will write is estimated before it works: never less than it writes, and not many times more."""
+
+from pathlib import Path
+
+import pytest
+
+from recombine.benchmarks.clevr.study import ClevrScale, ClevrStudy
+from recombine.benchmarks.closure.study import ClosureStudy
+from recombine.benchmarks.curi.study import Scale, Setup, Study
+from recombine.store import room
+from recombine.store.errors import UserError
+from recombine.store.store import Store
+
+
+def used(store: Store) -> int:
+    return sum(file.stat().st_size for file in store.home.rglob("*") if file.is_file())
+
+
+def test_clevr_and_closure_know_what_they_will_write(tmp_path: Path) -> None:
+    clevr = ClevrStudy(ClevrScale("tiny", 200, 100, 50), 0, Store(tmp_path))
+    closure = ClosureStudy(clevr, (36, 36, 36))
+    expected = clevr.size_estimate(["val"])
+    clevr.questions_folder("val")
+    assert used(clevr.store) <= expected <= 10 * used(clevr.store)
+    assert clevr.size_estimate(["val"]) == 0
+    expected, before = closure.size_estimate(["or_mat"], ["val"]), used(clevr.store)
+    closure.questions_file("or_mat", "val")
+    closure.questions_file("or_mat", "val", "baseline")
+    assert used(clevr.store) - before <= expected
+    assert closure.size_estimate(["or_mat"], ["val"]) == 0
+    assert closure.size_estimate(["or_mat"], ["train"]) > 0
+
+
+def test_curi_does_not_forget_the_table_once_the_scenes_are_there(tmp_path: Path) -> None:
+    study = Study(Setup(scale=Scale("large", 990_000, 1_000, 1, 1, 1)), Store(tmp_path))
+    everything = study.size_estimate([], 0, 0)
+    assert everything > 1.5e9
+    folder = study.store.path(study.scenes_recipe)
+    folder.mkdir(parents=True)
+    assert everything - study.size_estimate([], 0, 0) == 990_000 * 170
+    study.store.path(study.table_recipe).mkdir(parents=True)
+    assert study.size_estimate([], 0, 0) < 10e6
+
+
+def test_a_training_is_refused_before_it_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombine[models]'")
+    from tests.solvers.lessons import learn
+
+    monkeypatch.setattr(room.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1_000}))
+    with pytest.raises(UserError, match=r"The training in .* needs 1\.\d MB, but .* has 1\.0 kB free"):
+        learn(tmp_path / "run")
+    assert not list((tmp_path / "run" / "checkpoints").iterdir())

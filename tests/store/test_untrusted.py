@@ -1,0 +1,93 @@
+"""Files that others wrote are read, or refused in one sentence, whatever they hold."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recombine.store import untrusted
+from recombine.store.errors import UserError
+from recombine.store.untrusted import nesting, parse_json, read_bytes, read_json, read_text
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text('[]{}"\\ab'),
+    lambda value: st.lists(value, max_size=3) | st.dictionaries(st.text('[]{}"\\', max_size=4), value, max_size=3),
+    max_leaves=20,
+)
+
+
+def depth(value: Any) -> int:
+    """The plain way."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return 0 if inner is None else 1 + max(map(depth, inner), default=0)
+
+
+@given(VALUES, st.sampled_from([None, 1]))
+def test_json_is_read_as_it_was_written(value: Any, indent: int | None) -> None:
+    text = json.dumps(value, indent=indent)
+    assert parse_json(text, "here") == parse_json(text.encode(), "here") == value
+    assert nesting(text.encode()) == depth(value)
+
+
+def test_nesting_is_counted_across_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(untrusted, "CHUNK", 3)
+    assert nesting(b'[["[[[", {"a\\"]]": [[]]}]]') == 5
+
+
+BAD = {
+    "deep": ("[" * 101 + "]" * 101, "nests deeper than 100"),
+    "bottomless": ("[" * 1_000_000, "nests deeper than 100"),
+    "deep objects": ('{"a":' * 200 + "1" + "}" * 200, "nests deeper"),
+    "infinite": ('{"a": Infinity}', "no finite number"),
+    "no number": ("[NaN]", "no finite number"),
+    "too large": ("[1e999]", "1e999 is no finite number"),
+    "many digits": ("[" + "7" * 5_000 + "]", "a number of 5,000 digits"),
+    "many decimals": ("[0." + "7" * 5_000 + "]", "digits"),
+    "half": ('["\\ud800"]', "half a character"),
+    "cut off": ('{"a": 1', "is not complete JSON"),
+    "empty": ("", "is not complete JSON"),
+    "list": ("[1]", "it is no object of JSON"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_json_is_refused_in_a_sentence(case: str, tmp_path: Path) -> None:
+    text, expected = BAD[case]
+    (tmp_path / "it.json").write_text(text)
+    with pytest.raises(UserError, match=expected) as refused:
+        read_json(tmp_path / "it.json", advice="copy it again")
+    assert str(refused.value).startswith(str(tmp_path / "it.json"))
+    assert str(refused.value).endswith("; copy it again")
+    assert len(str(refused.value)) < 500
+
+
+def test_whole_pairs_of_halves_are_fine() -> None:
+    assert parse_json('["\\ud83d\\ude00"]', "here") == ["😀"]
+
+
+def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_bytes(b"caf\xe9")
+    with pytest.raises(UserError, match=r"notes\.md is not text: byte 3 is not UTF-8"):
+        read_text(tmp_path / "notes.md")
+    (tmp_path / "notes.md").write_bytes(b"\xef\xbb\xbffine")
+    assert read_text(tmp_path / "notes.md") == "fine"
+
+
+def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for file, why in ((tmp_path / "pipe", "it is no file"), (tmp_path, "it is no file"), (tmp_path / "no", "No such")):
+        with pytest.raises(UserError, match=why):
+            read_bytes(file)
+    with pytest.raises(UserError, match="cannot be read"):
+        read_bytes("a\0b")
+
+
+def test_too_large_a_file_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "huge").open("wb") as file:
+        file.truncate(10**12)
+    with pytest.raises(UserError, match="larger than the 1 MB allowed"):
+        read_bytes(tmp_path / "huge", 10**6)
