@@ -75,7 +75,7 @@ def _command(name: str, verb: Verb, words: Sequence[str]) -> Callable[..., Any]:
     study: dict[str, Option] = {}
     if hasattr(run, "options"):  # of its own, by the benchmark
         method = {name: one for source in run.options(benchmark) for name, one in options_of(source).items()}
-    elif verb.method and (benchmark or name != "list"):
+    elif verb.method and (benchmark or name not in ("list", "eval")):  # these are also about no benchmark, or a run
         kind = benchmark.study if benchmark else import_module("recombine.benchmarks.study").Study
         method = options_of(getattr(kind, verb.method))
         study = {name: option for name, option in options_of(kind).items() if name not in method}

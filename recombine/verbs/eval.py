@@ -24,6 +24,8 @@ def run(
         if not Path(what).exists():
             known = ", ".join(benchmarks.names())
             raise UserError(f"there is no benchmark and no folder '{what}'; choose {known}, or a run")
+        if solvers or seeds > 1:
+            raise UserError(f"{'solvers' if solvers else 'seeds'} are for benchmarks; leave them out to test a run")
         tables = learners.evaluate(what)
         return Answer(tuple(tables), [table.json() for table in tables])
     with open() as study:

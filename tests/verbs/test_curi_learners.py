@@ -10,6 +10,7 @@ from pytest import MonkeyPatch as Patch
 from recombine.benchmarks import networks
 from recombine.benchmarks.curi import networks as of_curi
 from recombine.store.errors import UserError
+from recombine.verbs import learners
 from tests.commands import Run, refused
 
 TRAIN = ("train", "curi", "--split", "counting", "--model", "avg-pool", "--scale", "demo", "--workers", "1")
@@ -29,9 +30,11 @@ def test_train_test_and_table(invoke: Run, out: Path, monkeypatch: Patch):
     folder = out / f"curi-{row['run']}"
     assert "on cpu, float32, 1 thread" in made.err
     results = (folder / "results.json").read_bytes()
-    again = invoke("eval", str(folder), "--episodes", "4")
+    again = invoke("eval", str(folder))
     assert again.code == 0 and "strong oracle" in again.out and "written" in again.out
-    assert "tested on 4 episodes" in again.said and (folder / "results.json").read_bytes() == results
+    assert "tested on 8 episodes" in again.said
+    assert "tested on 4 episodes" in learners.evaluate(folder, episodes=4)[0].note
+    assert (folder / "results.json").read_bytes() == results
     told = json.loads(invoke("eval", str(folder), "--json").out)
     assert isinstance(told, list) and told[0][0]["test"] == "mAP"
     assert told[0][0]["this run"]["value"] == pytest.approx(row["mAP"]), "as many episodes as before"
@@ -49,15 +52,15 @@ def test_train_test_and_table(invoke: Run, out: Path, monkeypatch: Patch):
     [
         (("--model", "vgg"), "no network 'vgg'"),
         (("--split", "nowhere"), "no split 'nowhere'"),
-        (("--modality", "smell"), "modality must be one of schema, image, sound, not 'smell'"),
+        (("--modality", "smell"), "'smell' is not one of 'schema', 'image', 'sound'"),
         (("--alpha", "-1"), "alpha must be a number of at least 0"),
-        (("--epochs", "3"), "curi has no option 'epochs' to train; it has modality, negatives, alpha, edition"),
+        (("--epochs", "3"), "No such option: --epochs"),
         (("--rate", "0"), "the rate must be a number above 0, such as 0.001, not 0"),
         (("--rate", "inf"), "the rate must be a number above 0, such as 0.001, not inf"),
-        (("--device", "tpu"), "no device 'tpu'"),
+        (("--device", "tpu"), "'tpu' is not one of 'auto', 'cpu'"),
         (("--size", "huge"), "'huge' is no size"),
-        (("--experiment", "sequences"), "not both"),
-        (("--negatives", "medium"), "negatives must be one of hard, easy, not 'medium'"),
+        (("--concepts", "my.concepts"), "No such option: --concepts"),
+        (("--negatives", "medium"), "'medium' is not one of 'hard', 'easy'"),
     ],
 )
 def test_what_cannot_be_done_is_refused_before_anything_is_made(
@@ -70,8 +73,18 @@ def test_what_cannot_be_done_is_refused_before_anything_is_made(
 
 def test_options_that_a_run_decides_are_refused(invoke: Run, out: Path):
     (run,) = out.glob("curi-*-0")
-    for option in (("--scale", "paper"), ("--seed", "3"), ("--solver", "chance"), ("--workers", "2")):
-        refused(invoke("eval", str(run), *option), f"{option[0]} is for benchmarks; leave it out to test a run")
+    for option in (("--scale", "paper"), ("--seed", "3"), ("--workers", "2")):
+        refused(invoke("eval", str(run), *option), f"No such option: {option[0]}")
+    for option in (("--solver", "chance"), ("--seeds", "2")):
+        refused(invoke("eval", str(run), *option), "are for benchmarks; leave them out to test a run")
+    with pytest.raises(UserError, match="curi has no option 'steps' to test a run"):
+        learners.evaluate(run, steps=3)
+    with pytest.raises(
+        UserError, match="curi has no option 'epochs' to train; it has modality, negatives, alpha, edition"
+    ):
+        learners.train("curi", epochs=3)
+    with pytest.raises(UserError, match="modality must be one of schema, image, sound, not 'smell'"):
+        learners.train("curi", modality="smell")
     refused(invoke("eval", str(out)), f"give one of its folders, such as {run}")
 
 
