@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from recombine.benchmarks import Benchmark as Benchmark
     from recombine.benchmarks import names as names
+    from recombine.benchmarks.clevr.english import read as read
+    from recombine.benchmarks.clevr.english import say as say
     from recombine.benchmarks.clevr.facade import Clevr as Clevr
     from recombine.benchmarks.clevr.study import ClevrScale as ClevrScale
     from recombine.benchmarks.clevr.world import ClevrWorld as ClevrWorld
@@ -22,10 +24,12 @@ if TYPE_CHECKING:
     from recombine.benchmarks.concept_world.drawing import draw as draw
     from recombine.benchmarks.concept_world.drawing import recognise as recognise
     from recombine.benchmarks.concept_world.facade import ConceptWorld as ConceptWorld
+    from recombine.benchmarks.curi.edition import PAPER as PAPER
     from recombine.benchmarks.curi.edition import Edition as Edition
     from recombine.benchmarks.curi.facade import Curi as Curi
     from recombine.benchmarks.curi.language import Kind as Kind
     from recombine.benchmarks.curi.language import Lot as Lot
+    from recombine.benchmarks.curi.language import Weights as Weights
     from recombine.benchmarks.curi.study import Scale as Scale
     from recombine.benchmarks.language import Language as Language
     from recombine.benchmarks.scoring import score as score
@@ -33,7 +37,7 @@ if TYPE_CHECKING:
     from recombine.language.expr import Expr as Expr
     from recombine.language.query import Where as Where
     from recombine.language.query import uses as uses
-    from recombine.load import load as load
+    from recombine.loading import load as load
     from recombine.metrics.intervals import Interval as Interval
     from recombine.render.rendering import render_dataset as render_dataset
     from recombine.render.rendering import wanted as wanted
@@ -92,8 +96,12 @@ _HOMES = {
     "draw": "benchmarks.concept_world.drawing",
     "evaluate": "verbs.learners",
     "inputs": "solvers.own",
-    "load": "load",
+    "load": "loading",
     "names": "benchmarks",
+    "say": "benchmarks.clevr.english",
+    "read": "benchmarks.clevr.english",
+    "Weights": "benchmarks.curi.language",
+    "PAPER": "benchmarks.curi.edition",
     "recognise": "benchmarks.concept_world.drawing",
     "render_dataset": "render.rendering",
     "results_page": "verbs.learners",

@@ -12,6 +12,7 @@ import pytest
 from typer.main import get_command
 
 from recombine.cli import app_for
+from tests.commands import Run
 
 ROOT = Path(__file__).parent.parent
 TUTORIALS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -21,7 +22,7 @@ PAGES = [
     *sorted((ROOT / "docs").glob("*/*.md")),
     *sorted((ROOT / "recombine" / "benchmarks").glob("*/README.md")),
 ]
-BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"""\]\(([^)\s]+)\)|\b(?:src|href)="([^"]+)\"""")
 
 
@@ -29,12 +30,16 @@ def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-def blocks(page: Path, *languages: str) -> Iterator[tuple[int, str]]:
-    """The fenced blocks in these languages, each with the number of its first line."""
+def fenced(page: Path) -> Iterator[tuple[int, str, str, str]]:
+    """The fenced blocks: the number of the first line, the language, what else the fence says, the text."""
     text = page.read_text(encoding="utf-8")
     for match in BLOCK.finditer(text):
-        if match.group(1) in languages:
-            yield text.count("\n", 0, match.start(2)), match.group(2)
+        yield text.count("\n", 0, match.start(3)), match.group(1), match.group(2).strip(), match.group(3)
+
+
+def blocks(page: Path, *languages: str) -> Iterator[tuple[int, str]]:
+    """The fenced blocks in these languages, each with the number of its first line."""
+    return ((line, text) for line, language, _, text in fenced(page) if language in languages)
 
 
 def wanted_modules(source: str) -> set[str]:
@@ -48,26 +53,45 @@ def wanted_modules(source: str) -> set[str]:
     return found
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for all pages, as a reader would have it."""
+    return tmp_path_factory.mktemp("reader")
+
+
 @pytest.mark.parametrize("page", TUTORIALS, ids=name_of)
-def test_the_python_of_a_page_runs_from_top_to_bottom(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In one namespace and an empty folder; a block for a library that is not installed is only compiled."""
-    monkeypatch.chdir(tmp_path)
+def test_a_page_runs_from_top_to_bottom(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, invoke: Run) -> None:
+    """Python in one namespace, commands between, files where a block names one; all pages in one folder, in order.
+
+    Commands that take long are marked so and only parsed; Python for a library that is not installed is only compiled.
+    """
+    monkeypatch.chdir(folder)
     namespace: dict[str, Any] = {"__name__": "__main__"}
-    for line, source in blocks(page, "python"):
-        code = compile("\n" * line + source, str(page), "exec")
-        if all(find_spec(module) for module in wanted_modules(source)):
-            exec(code, namespace)
+    for line, language, marks, source in fenced(page):
+        file = marks.partition("file=")[2]
+        if file and "/" not in file:
+            Path(file).write_text(source, encoding="utf-8")
+        if language == "sh" and not marks:
+            for words in commands_in(source):
+                ran = invoke(*words)
+                assert ran.code == 0, f"recombine {shlex.join(words)}: {ran.err}"
+        if language == "python" and "/" not in file:
+            code = compile("\n" * line + source, str(page), "exec")
+            if all(find_spec(module) for module in wanted_modules(source)):
+                exec(code, namespace)
 
 
 def commands(page: Path) -> Iterator[list[str]]:
     """The words of every `recombine ...` line, without the program's name."""
     for _, text in blocks(page, "sh", "console"):
-        for line in text.replace("\\\n", " ").splitlines():
-            words = shlex.split(line.removeprefix("$ "), comments=True)
-            if words and words[0].endswith("recombine"):
-                yield words[1:]
+        yield from commands_in(text)
+
+
+def commands_in(text: str) -> Iterator[list[str]]:
+    for line in text.replace("\\\n", " ").splitlines():
+        words = shlex.split(line.removeprefix("$ "), comments=True)
+        if words and words[0].endswith("recombine"):
+            yield words[1:]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
