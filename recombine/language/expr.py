@@ -95,6 +95,8 @@ def subterms(term: Expr) -> Iterator[Expr]:
 NEAR = 120
 """Characters that an error shows on either side of its place."""
 _TOKEN = re.compile(r"\s*([\[\](),]|[^\s\[\](),]+)")
+_LOOSE = re.compile(r"\s*([\[\],])\s*")
+"""Blanks around brackets and commas do not count; those inside a word do."""
 
 
 class Signature(dict[str, Symbol]):
@@ -123,7 +125,7 @@ class Signature(dict[str, Symbol]):
             close = next((i for i in range(at, len(tokens)) if tokens[i][0] == "]"), None)
             if close is None:
                 raise UserError(f"{pointed(text, tokens[at][1])}: this '[' is never closed")
-            name = name + "".join(token for token, _ in tokens[at : close + 1])
+            name += _LOOSE.sub(r"\1", text[tokens[at][1] : tokens[close][1] + 1])
             at = close + 1
         if name not in self:
             raise UserError(f"{pointed(text, start)}: there is no symbol '{name}'")

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from recombine.benchmarks.clevr.english import ask
-from recombine.benchmarks.clevr.english_words import DIRECTIONS, SYNONYMS
+from recombine.benchmarks.clevr.english_words import DIRECTIONS
 from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Family, build
-from recombine.benchmarks.clevr.language import ATTRIBUTES, CLEVR_VOCABULARY, signature
+from recombine.benchmarks.clevr.language import ATTRIBUTES, CLEVR, CLEVR_VOCABULARY, SYNONYMS, signature
 from recombine.benchmarks.clevr.program import read_program
 from recombine.benchmarks.clevr.shapes import Description, Filling
 from recombine.benchmarks.closure.families import ENGLISH, FAMILIES
@@ -73,7 +73,7 @@ def test_clevr_has_425_surface_forms() -> None:
 
 def test_no_pattern_has_two_shapes() -> None:
     for patterns in ENGLISH.patterns.values():
-        assert len({pattern.shape for pattern in patterns}) == 1
+        assert len({pattern.family.shape for pattern in patterns}) == 1
 
 
 def test_whatever_is_said_is_also_readable() -> None:
@@ -85,7 +85,11 @@ def test_all_synonyms_are_said() -> None:
     program = read("What color is the small metal sphere to the right of the thing?")
     rng = np.random.default_rng(0)
     said = " ".join(say(program, rng) for _ in range(300))
-    for words in (*(SYNONYMS[value] for value in ("small", "metal", "sphere", "")), DIRECTIONS["right"]):
+    for words in (
+        *(SYNONYMS[value] for value in ("small", "metal", "sphere")),
+        CLEVR.objects.bare,
+        DIRECTIONS["right"],
+    ):
         assert all(re.search(rf"\b{word}\b", said) for word in words)
 
 
@@ -154,7 +158,7 @@ def test_relations_nest_inwards() -> None:
     [
         ("How many gren cubes are there?", "'How many ⟨here⟩gren cubes are there': .*did you mean 'green'"),
         ("How many cubes is there?", "'How many cubes ⟨here⟩is there': expected 'are' or 'have' here"),
-        ("What size is the red?", "'What size is the ⟨here⟩red': expected a name such as 'small red cube' here"),
+        ("What size is the red?", "'What size is the ⟨here⟩red': expected a name such as 'small gray cube' here"),
         (
             "How many things are behind the cube and the ball?",
             "and the ⟨here⟩ball': expected a direction such as 'left of' here",
@@ -176,8 +180,8 @@ def test_errors_point_at_the_word(text: str, message: str) -> None:
 
 def test_two_readings_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """No surface form of the families is ambiguous, so here one pattern gets a second meaning."""
-    key, (pattern,) = next(item for item in ENGLISH.patterns.items() if item[0] == ("are", "there", "any", "<name>"))
-    rival = pattern._replace(shape=CLEVR_FAMILIES[84].shape)
+    key, (pattern,) = next(item for item in ENGLISH.patterns.items() if item[0] == ("are", "there", "any", "<D>"))
+    rival = pattern._replace(family=CLEVR_FAMILIES[84])
     monkeypatch.setitem(vars(ENGLISH), "patterns", {key: (pattern, rival)})
     assert len(readings("Are there any cubes?")) == 2
     with pytest.raises(UserError, match=r"can be read in 2 ways: exist\(.*\); count\("):
@@ -196,7 +200,11 @@ def test_real_questions_are_read_into_their_programs() -> None:
 
 def plain(sentence: str) -> str:
     """The sentence with each synonym in its plainest word."""
-    words = {word: choices[0] for choices in (*SYNONYMS.values(), *DIRECTIONS.values()) for word in choices}
+    words = {
+        word: choices[0]
+        for choices in (*SYNONYMS.values(), CLEVR.objects.bare, *DIRECTIONS.values())
+        for word in choices
+    }
     longest_first = "|".join(sorted(words, key=len, reverse=True))
     return re.sub(rf"\b({longest_first})(?=s?\b)", lambda match: words[match[1]], sentence.lower())
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Family, build
+from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Family, build, clevr_families
 from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY, SCENE
 from recombine.benchmarks.clevr.laws import plainly
 from recombine.benchmarks.clevr.meaning import Plainly, Undefined, trace
@@ -63,7 +63,7 @@ def rules_of(group: str, strict: bool = True) -> Rules:
 def questions(found: Found, families: tuple[Family, ...], scenes: Scenes) -> Iterator[Question]:
     for scene, number, answer, described, related, referents in zip(*found):
         family = families[number]
-        slots = filling(family, described, related, scenes)
+        slots = filling(family, described, related)
         spoken_of = tuple(int(one) for one in referents if one != NONE)
         yield Question(family, slots, build(family, slots), int(scene), int(answer), spoken_of)
 
@@ -126,7 +126,7 @@ def test_the_outermost_description_names_what_its_family_names(group: str) -> No
         outermost = [slot for slot in question.family.slots if slot[0] == "D"][-1]
         description = question.filling[outermost]
         assert isinstance(description, Description)
-        assert question.family.outer is None or description.named == question.family.outer
+        assert question.family.outer is None or description.named == {*question.family.outer}
 
 
 @every_group
@@ -231,12 +231,13 @@ def with_orange() -> Vocabulary:
 
 def test_a_further_colour_is_named_asked_and_answered() -> None:
     scenes = ClevrWorld(vocabulary=with_orange()).sample(60, Key(6))
-    found = search(scenes, CLEVR_FAMILIES, 20, Key(7))
-    some = list(questions(found, CLEVR_FAMILIES, scenes))
+    families = clevr_families(scenes.vocabulary)
+    found = search(scenes, families, 20, Key(7))
+    some = list(questions(found, families, scenes))
     for question in some:
         assert plainly(question.program, scenes, question.scene) == question.answer
     assert any("orange" in repr(question.program) for question in some)
-    table = questions_table(found, CLEVR_FAMILIES, scenes, 0, 0, Key(8))
+    table = questions_table(found, families, scenes, 0, 0, Key(8))
     assert "orange" in table["answer"].to_pylist()
     assert any(" orange " in text for text in table["question"].to_pylist())
 
@@ -244,7 +245,7 @@ def test_a_further_colour_is_named_asked_and_answered() -> None:
 def test_a_vocabulary_without_one_of_the_four_attributes_is_refused() -> None:
     fewer = Vocabulary(tuple(each for each in CLEVR_VOCABULARY if each.name != "material"))
     scenes = ClevrWorld(vocabulary=fewer).sample(2, Key(1))
-    with pytest.raises(UserError, match="questions need the attributes"):
+    with pytest.raises(UserError, match="these questions need the attributes size, color, material, shape"):
         search(scenes, CLEVR_FAMILIES, 1, Key(1))
 
 

@@ -323,7 +323,7 @@ def test_mistakes_are_told() -> None:
         weak_answers([yes_no], SCENES, np.array([0, 1]))
     with pytest.raises(UserError, match="gives objects, which is no answer"):
         weak_answers([parse("scene")], SCENES, scene)
-    with pytest.raises(UserError, match="CLEVR's scenes"):
+    with pytest.raises(UserError, match="at most 10 objects with the attributes size, color"):
         weak_answers([yes_no], replace(SCENES, vocabulary=Vocabulary(tuple(CLEVR_VOCABULARY)[:2])), scene)
 
 

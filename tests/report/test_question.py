@@ -156,7 +156,7 @@ def test_every_symbol_has_words() -> None:
 
 
 FILLING = {f"D{i}": Description() for i in range(3, 10)}
-FILLING |= {"D1": Description(color="brown"), "D2": Description("large", "gray")}
+FILLING |= {"D1": Description(color="brown"), "D2": Description(size="large", color="gray")}
 
 
 @pytest.mark.parametrize("family", CLEVR_FAMILIES, ids=lambda family: str(family.index))

@@ -4,11 +4,12 @@ The *strong* learner reads questions and scenes without error and runs any progr
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 
-from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY, DIRECTIONS, filter_
+from recombine.benchmarks.clevr.language import CLEVR, DIRECTIONS, Dialect
 from recombine.benchmarks.clevr.meaning import UNDEFINED, Exact, Known
 from recombine.benchmarks.clevr.relations import beyond
 from recombine.language.expr import Expr, Symbol
@@ -16,21 +17,20 @@ from recombine.semantics.fold import method
 from recombine.store.errors import UserError
 from recombine.world.scenes import Scenes
 
-MOST = 10
-"""The most objects in a scene of CLEVR."""
 
-WORDS: Mapping[str, tuple[str, ...]] = {
-    "bool": ("no", "yes"),
-    "number": tuple(str(number) for number in range(MOST + 1)),
-    **{attribute.name: attribute.values for attribute in CLEVR_VOCABULARY},
-}
-"""The answers of each type."""
+def answers_of(dialect: Dialect) -> tuple[str, ...]:
+    """All answers, those of one type together in the order of their codes: the columns of every distribution here."""
+    return tuple(word for words in dialect.answers.values() for word in words)
 
-ANSWERS: tuple[str, ...] = tuple(word for words in WORDS.values() for word in words)
-"""CLEVR's 28 answers, those of one type together; the columns of every distribution here."""
 
-_FIRST = {kind: ANSWERS.index(words[0]) for kind, words in WORDS.items()}
-"""The column of each type's first answer; the others follow in the order of their codes."""
+def columns_of(dialect: Dialect) -> dict[str, int]:
+    """The column of each type's first answer."""
+    sizes = [len(words) for words in dialect.answers.values()]
+    return dict(zip(dialect.answers, accumulate(sizes, initial=0)))
+
+
+ANSWERS = answers_of(CLEVR)
+"""CLEVR's 28."""
 
 CHUNK = 16_384
 """How many questions are answered together."""
@@ -41,14 +41,16 @@ def strong_answers(
     scenes: Scenes,
     scene: np.ndarray,
     related: Mapping[str, np.ndarray] | None = None,
-    guesses: Mapping[str, tuple[str, ...]] = WORDS,
+    guesses: Mapping[str, tuple[str, ...]] | None = None,
+    dialect: Dialect = CLEVR,
 ) -> np.ndarray:
-    """What the learner that runs any program answers, float[questions, ANSWERS].
+    """What the learner that runs any program answers, float[questions, answers].
 
     `scene` says which of the scenes each question is about; `related` has the masks of every direction, where they do
-    not follow from the places; a program that is undefined is answered by one of the `guesses`.
+    not follow from the places; a program that is undefined is answered by one of the `guesses`, by default by any word.
     """
-    return held_answers([[spelled(program)] for program in programs], programs, scenes, scene, related, guesses)
+    held = [[spelled(program)] for program in programs]
+    return held_answers(held, programs, scenes, scene, related, guesses, dialect)
 
 
 class Spelled(NamedTuple):
@@ -93,44 +95,49 @@ def held_answers(
     scenes: Scenes,
     scene: np.ndarray,
     related: Mapping[str, np.ndarray] | None,
-    guesses: Mapping[str, tuple[str, ...]],
+    guesses: Mapping[str, tuple[str, ...]] | None = None,
+    dialect: Dialect = CLEVR,
 ) -> np.ndarray:
-    """The answers of learners that hold some programs possible for each question, float[questions, ANSWERS]."""
-    _check(programs, scenes, scene)
-    votes = np.zeros((len(programs), len(ANSWERS)))
+    """The answers of learners that hold some programs possible for each question, float[questions, answers]."""
+    _check(programs, scenes, scene, dialect)
+    words, first = guesses or dialect.answers, columns_of(dialect)
+    votes = np.zeros((len(programs), len(answers_of(dialect))))
     for start in range(0, len(programs), CHUNK):
         part = slice(start, start + CHUNK)
         few = [(row, one) for row, some in enumerate(held[part], start) for one in some]
         question = np.array([row for row, _ in few], int)
-        code = _execute([one for _, one in few], scenes, scene[question], related)
-        first = np.array([_FIRST[program.head.out] for program in programs[part]])
+        code = _execute([one for _, one in few], scenes, scene[question], related, dialect)
+        column = np.array([first[program.head.out] for program in programs[part]])
         known = code != UNDEFINED
-        np.add.at(votes, (question[known], (first[question - start] + code)[known]), 1)
-    lost = ~votes.any(axis=1)
-    guess = {kind: np.isin(ANSWERS, guesses[kind]) for kind in {program.head.out for program in programs}}
-    votes[lost] = np.array([guess[programs[row].head.out] for row in np.flatnonzero(lost).tolist()]).reshape(
-        -1, len(ANSWERS)
-    )
+        np.add.at(votes, (question[known], (column[question - start] + code)[known]), 1)
+    for row in np.flatnonzero(~votes.any(axis=1)).tolist():
+        kind = programs[row].head.out
+        votes[row, [first[kind] + dialect.answers[kind].index(word) for word in words[kind]]] = 1
     return votes / votes.sum(axis=1, keepdims=True)
 
 
-def _check(programs: Sequence[Expr], scenes: Scenes, scene: np.ndarray) -> None:
+def _check(programs: Sequence[Expr], scenes: Scenes, scene: np.ndarray, dialect: Dialect) -> None:
     for program in programs:
-        if program.head.out not in _FIRST:
+        if program.head.out not in dialect.answers:
             raise UserError(f"{program!r} gives {program.head.out}, which is no answer")
-    if scenes.vocabulary != CLEVR_VOCABULARY or scenes.count.max(initial=0) > MOST:
-        raise UserError(f"these are answers about CLEVR's scenes: its four attributes and at most {MOST} objects.")
+    if scenes.vocabulary != dialect.objects.vocabulary or scenes.count.max(initial=0) > dialect.most:
+        names = ", ".join(dialect.objects.vocabulary.by_name)
+        raise UserError(f"these learners know scenes of at most {dialect.most} objects with the attributes {names}.")
     if len(scene) != len(programs):
         raise UserError(f"there are {len(programs)} programs, but scenes for {len(scene)}")
 
 
 def _execute(
-    spelled: Sequence[Spelled], scenes: Scenes, scene: np.ndarray, related: Mapping[str, np.ndarray] | None
+    spelled: Sequence[Spelled],
+    scenes: Scenes,
+    scene: np.ndarray,
+    related: Mapping[str, np.ndarray] | None,
+    dialect: Dialect,
 ) -> np.ndarray:
     """The answer of each program on its own scene, uint8[programs]; UNDEFINED where there is none."""
     found = np.full(len(spelled), UNDEFINED, np.uint8)
     used, row = np.unique(scene, return_inverse=True)
-    tables = _Tables(scenes[used], related and {way: masks[used] for way, masks in related.items()})
+    tables = _Tables(scenes[used], related and {way: masks[used] for way, masks in related.items()}, dialect)
     groups: dict[tuple[str, ...], list[int]] = {}
     for i, one in enumerate(spelled):
         groups.setdefault(tuple([symbol.family for symbol in one.symbols]), []).append(i)
@@ -161,13 +168,13 @@ class _Tables:
 
     FAMILIES = ("relate", "same", "query")
 
-    def __init__(self, scenes: Scenes, related: Mapping[str, np.ndarray] | None) -> None:
-        names = [attribute.name for attribute in scenes.vocabulary]
-        values = [(attribute.name, value) for attribute in scenes.vocabulary for value in attribute.values]
+    def __init__(self, scenes: Scenes, related: Mapping[str, np.ndarray] | None, dialect: Dialect) -> None:
+        names, exact = dialect.objects.attributes, Exact(scenes, related, dialect)
+        said = [(facet.attribute, word) for facet in dialect.objects.facets for word in facet.words]
         self.present, self.places = scenes.present, scenes.places
         self.code = {word: i for words in (DIRECTIONS, names) for i, word in enumerate(words)}
-        self.filter: dict[Symbol | None, int] = {None: 0, **{filter_(*each): i for i, each in enumerate(values, 1)}}
-        self.having = np.stack([scenes.present, *(scenes.having(*each) for each in values)])  # mask[words, n]
+        self.filter = {None: 0, **{dialect.objects.filter(*each): i for i, each in enumerate(said, 1)}}
+        self.having = np.stack([scenes.present, *(exact.having[each] for each in said)])  # mask[words, n]
         self.relate = np.stack([related[way] if related else beyond(scenes, way) for way in DIRECTIONS])
         self.same = np.stack([scenes.sharing(name) for name in names])  # mask[words, n, k]
         self.query = np.stack([scenes.codes[name] for name in names])  # uint8[words, n, k]

@@ -10,13 +10,12 @@ from textwrap import shorten
 import numpy as np
 
 from recombine.benchmarks.clevr.formats import QuestionRecord, SceneFile, read_questions, read_scenes, together
-from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY, DIRECTIONS
+from recombine.benchmarks.clevr.language import CLEVR, DIRECTIONS, Dialect, Speech, dialect_of
 from recombine.benchmarks.clevr.meaning import Plainly, Undefined, answer_text
 from recombine.benchmarks.clevr.relations import all_beyond, listed, members
 from recombine.language.expr import Expr
 from recombine.semantics.fold import fold
 from recombine.store.errors import UserError
-from recombine.world.vocabulary import Vocabulary
 
 Reader = Callable[[str], Expr]
 """From a question in English to its program."""
@@ -64,15 +63,16 @@ def check(
     scenes_files: Sequence[Path | str] | Path | str,
     questions_file: Path | str,
     read: Reader | None = None,
-    vocabulary: Vocabulary = CLEVR_VOCABULARY,
+    speech: Speech = CLEVR,
 ) -> Check:
     """Compare a file of questions with its file or files of scenes; `read` serves questions without a program."""
     files = [scenes_files] if isinstance(scenes_files, Path | str) else scenes_files
-    scenes = together([read_scenes(file, vocabulary) for file in files])
-    questions = read_questions(questions_file, vocabulary)
+    dialect = dialect_of(speech)
+    scenes = together([read_scenes(file, dialect.objects.vocabulary) for file in files])
+    questions = read_questions(questions_file, dialect)
     if not questions:
         raise UserError(f"{questions_file} holds no questions")
-    return Check(check_relations(scenes), check_questions(scenes, questions, read))
+    return Check(check_relations(scenes), check_questions(scenes, questions, read, dialect))
 
 
 def check_relations(file: SceneFile) -> RelationsRow:
@@ -95,10 +95,10 @@ def _first_relation(file: SceneFile, scene: int, computed: dict[str, np.ndarray]
 
 
 def check_questions(
-    file: SceneFile, questions: Iterable[QuestionRecord], read: Reader | None = None
+    file: SceneFile, questions: Iterable[QuestionRecord], read: Reader | None = None, dialect: Dialect | None = None
 ) -> tuple[FamilyRow, ...]:
     """Answer every question by its program and compare, family by family."""
-    images = _Images(file)
+    images = _Images(file, dialect or dialect_of(file.scenes.vocabulary))
     verdicts: dict[str, list[_Verdict]] = {}
     for number, question in enumerate(questions):
         verdicts.setdefault(_family(question), []).append(_judge(number, question, images, read))
@@ -108,8 +108,8 @@ def check_questions(
 class _Images:
     """The scenes of a file, each by the name of its image where all have one, else by its number."""
 
-    def __init__(self, file: SceneFile) -> None:
-        self.scenes, self.beyond = file.scenes, all_beyond(file.scenes)
+    def __init__(self, file: SceneFile, dialect: Dialect) -> None:
+        self.scenes, self.beyond, self.dialect = file.scenes, all_beyond(file.scenes), dialect
         self.named = all(file.image_filename)
         self.by_name = {name: row for row, name in enumerate(file.image_filename)}
         self.by_number = {int(number): row for row, number in enumerate(file.image_index)}
@@ -123,7 +123,8 @@ class _Images:
 
     def _plain(self, row: int) -> Plainly:
         count = int(self.scenes.count[row])
-        return Plainly(self.scenes.objects(row), {way: listed(self.beyond[way][row], count) for way in DIRECTIONS})
+        related = {way: listed(self.beyond[way][row], count) for way in DIRECTIONS}
+        return Plainly(self.scenes.objects(row), related, self.dialect)
 
 
 OUTCOMES = ("agree", "differ", "unread", "no_answer", "no_scene")

@@ -19,9 +19,9 @@ import numpy as np
 
 from recombine.benchmarks.clevr.english_frames import SLOT, with_and_without
 from recombine.benchmarks.clevr.english_reading import Reader
-from recombine.benchmarks.clevr.english_words import DIRECTIONS, names
+from recombine.benchmarks.clevr.english_words import DIRECTIONS, words_of
 from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Family
-from recombine.benchmarks.clevr.shapes import Description, Filling
+from recombine.benchmarks.clevr.shapes import Filling
 from recombine.language.expr import Expr
 
 
@@ -37,7 +37,8 @@ class English(Reader):
         family, filling = self.families.recognise(program)
         for frame in _forms(family, _needs_no_other(family, filling)):
             for form in frame:
-                yield _sentence(form.text % tuple(_wordings(filling[slot], plural)[0] for slot, plural in form.slots))
+                words = (_wordings(family, filling, slot, plural)[0] for slot, plural in form.slots)
+                yield _sentence(form.text % tuple(words))
 
 
 def ask(family: Family, filling: Filling, rng: np.random.Generator) -> str:
@@ -49,7 +50,7 @@ def ask(family: Family, filling: Filling, rng: np.random.Generator) -> str:
     form = frames[frame][variant]
     words = []
     for slot, plural in form.slots:
-        choices = _wordings(filling[slot], plural)
+        choices = _wordings(family, filling, slot, plural)
         luck, choice = divmod(luck, len(choices))
         words.append(choices[choice])
     return _sentence(form.text % tuple(words))
@@ -81,8 +82,11 @@ def _form(text: str) -> _Form:
     return _Form(SLOT.sub("%s", text), slots)
 
 
-def _wordings(value: Description | str, plural: bool) -> tuple[str, ...]:
-    return DIRECTIONS[value] if isinstance(value, str) else names(value, plural)
+def _wordings(family: Family, filling: Filling, slot: str, plural: bool) -> tuple[str, ...]:
+    value = filling[slot]
+    if isinstance(value, str):
+        return DIRECTIONS[value]
+    return words_of(family.dialect.by_letter[slot[0]]).names(value, plural)
 
 
 def _sentence(words: str) -> str:
@@ -96,9 +100,8 @@ def _needs_no_other(family: Family, filling: Filling) -> bool:
     """
     if family.name != "same_relate" or family.outer == ():
         return False
-    pairs = list(zip(filling["D1"], filling["D2"]))
-    shape, other_shape = pairs[-1]
-    return shape != other_shape or any(one and two and one != two for one, two in pairs)
+    noun, (anchor, match) = family.dialect.objects.noun, (dict(filling[slot]) for slot in ("D1", "D2"))  # type: ignore
+    return anchor.get(noun) != match.get(noun) or any(anchor[name] != match[name] for name in {*anchor} & {*match})
 
 
 CLEVR_ENGLISH = English(CLEVR_FAMILIES)

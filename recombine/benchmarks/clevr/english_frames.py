@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
+from recombine.benchmarks.clevr.language import Dialect
 from recombine.language.expr import Expr
 
-SLOT = re.compile(r"\b([DR]\d)(s?)\b")
+SLOT = re.compile(r"\b([A-Z]\d)(s?)\b")
 """A slot in a form: its name, and whether a plural stands there."""
 
 _MANY = "(how many|what number of)"
@@ -29,20 +30,20 @@ class Frames(NamedTuple):
     unsaid: tuple[str, ...] = ()
     """Optional words that are understood, and never said."""
 
-    def spoken(self, shape: Expr) -> tuple[str, ...]:
+    def spoken(self, shape: Expr, dialect: Dialect) -> tuple[str, ...]:
         """The surface forms in which a shape is said, each as often as it weighs."""
-        texts = _forms(self.said, shape)
+        texts = _forms(self.said, shape, dialect)
         for words in self.unsaid:
             texts = [text.replace(words, "") for text in texts]
         return tuple(texts)
 
-    def readable(self, shape: Expr) -> tuple[str, ...]:
+    def readable(self, shape: Expr, dialect: Dialect) -> tuple[str, ...]:
         """The surface forms in which a shape is understood."""
-        return tuple(_forms(self.said + self.understood, shape))
+        return tuple(_forms(self.said + self.understood, shape, dialect))
 
 
-def _forms(frames: tuple[str, ...], shape: Expr) -> list[str]:
-    return [text for frame in frames for text in alternatives(_filled(frame, shape))]
+def _forms(frames: tuple[str, ...], shape: Expr, dialect: Dialect) -> list[str]:
+    return [text for frame in frames for text in alternatives(_filled(frame, shape, dialect))]
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class Noun:
     """A description at its place in a shape, and the phrases that say it."""
 
     term: Expr
+    dialect: Dialect
 
     @property
     def name(self) -> str:
@@ -69,12 +71,12 @@ class Noun:
 
     @property
     def things(self) -> str:
-        return f"{self.names}{_clause(self._base, 'are')}"
+        return f"{self.names}{self._clause('are')}"
 
     @property
     def link(self) -> str:
         """What ties it to other objects: `left of the cube`, `the same size as the cube`."""
-        return _link(self._base)
+        return self._link(self._base)
 
     @property
     def relation(self) -> str:
@@ -82,20 +84,25 @@ class Noun:
 
     @property
     def matched(self) -> str:
-        return self._base.head.index[0]
+        return self.dialect.objects.title(self._base.head.index[0])
+
+    @property
+    def of(self) -> str:
+        """What stands before "the same"."""
+        return "made of" if self._base.head.index[0] in self.dialect.objects.made else "of"
 
     @property
     def anchor(self) -> "Noun":
         """The object it is tied to."""
-        return _anchor(self._base)
+        return self._anchor(self._base)
 
     @property
     def first(self) -> "Noun":
-        return Noun(self._base.args[0])
+        return Noun(self._base.args[0], self.dialect)
 
     @property
     def second(self) -> "Noun":
-        return Noun(self._base.args[1])
+        return Noun(self._base.args[1], self.dialect)
 
     @property
     def _base(self) -> Expr:
@@ -107,43 +114,32 @@ class Noun:
 
     @property
     def _phrase(self) -> str:
-        return f"{self.name}{_clause(self._base, 'is')}"
+        return f"{self.name}{self._clause('is')}"
 
+    def _clause(self, be: str) -> str:
+        """The relative clause: empty, optional words before a direction, or full."""
+        patterns = {"scene": "", "relate": " [that {be}] {link}"}
+        pattern = patterns.get(self._base.head.family, " that {be} {link}")
+        return pattern.format(be=be, link=self._link(self._base))
 
-def _anchor(base: Expr) -> Noun:
-    return Noun(base.args[0].args[0])
+    def _link(self, base: Expr) -> str:
+        kind = base.head.family
+        if kind == "relate":
+            return f"{base.head.index[0]} {self._anchor(base).the}"
+        if kind == "same":
+            (attribute,), sort = base.head.index, self.dialect.objects
+            made = "[made of] " * (attribute in sort.made)
+            return f"{made}the same {sort.title(attribute)} as {self._anchor(base).the}"
+        if kind == "intersect":  # the condition that comes first in the program is said last
+            last, first = base.args
+            if last.head.family == "same":
+                return f"{self._link(first)} and is {self._link(last)}"
+            return f"[both] {self._link(first)} and {self._link(last)}"
+        return ""
 
+    def _anchor(self, base: Expr) -> "Noun":
+        return Noun(base.args[0].args[0], self.dialect)
 
-def _clause(base: Expr, be: str) -> str:
-    """The relative clause: empty, optional words before a direction, or full."""
-    patterns = {"scene": "", "relate": " [that {be}] {link}"}
-    return patterns.get(base.head.family, " that {be} {link}").format(be=be, link=_link(base))
-
-
-def _link(base: Expr) -> str:
-    return _LINKS[base.head.family](base)
-
-
-def _same(base: Expr) -> str:
-    attribute = base.head.index[0]
-    return f"{'[made of] ' * (attribute == 'material')}the same {attribute} as {_anchor(base).the}"
-
-
-def _both(base: Expr) -> str:
-    """The condition that comes first in the program is said last."""
-    last, first = base.args
-    if last.head.family == "same":
-        return f"{_link(first)} and is {_link(last)}"
-    return f"[both] {_link(first)} and {_link(last)}"
-
-
-_LINKS = {
-    "scene": lambda base: "",
-    "relate": lambda base: f"{base.head.index[0]} {_anchor(base).the}",
-    "same": _same,
-    "intersect": _both,
-    "union": lambda base: "",
-}
 
 # Questions for an attribute: the frames, and which of them each family says.
 
@@ -152,46 +148,46 @@ QUERY = {
     "of": "what is the {asked} of {x.the}",
     "is": "{x.the} is what {asked}",
     "has": "{x.the} has what {asked}",
-    "big": "how big is {x.the}",
+    "how": "how {how} is {x.the}",
     "made": "what is {x.the} made of",
-    "what-made": "what [material] is {x.the} made of",
-    "is-made": "{x.the} is made of what material",
+    "what-made": "what [{asked}] is {x.the} made of",
+    "is-made": "{x.the} is made of what {asked}",
     "it": "there is {x.a} ; what {asked} is it",
     "its": "there is {x.a} ; what is its {asked}",
-    "it-big": "there is {x.a} ; how big is it",
+    "it-how": "there is {x.a} ; how {how} is it",
     "it-made": "there is {x.a} ; what is it made of",
-    "it-what-made": "there is {x.a} ; what [material] is it made of",
+    "it-what-made": "there is {x.a} ; what [{asked}] is it made of",
 }
 _QUERY_USES = {
     "zero_hop": {
-        "size": "what of has is big",
-        "color": "what of has is",
-        "material": "what of made",
-        "shape": "what of of has is it",
+        "how": "what of has is how",
+        "plain": "what of has is",
+        "made": "what of made",
+        "noun": "what of of has is it",
     },
     "one_hop": {
-        "size": "what of big it its it-big",
-        "color": "what of is it its",
-        "material": "what of made it its it-made",
-        "shape": "what of has it its",
+        "how": "what of how it its it-how",
+        "plain": "what of is it its",
+        "made": "what of made it its it-made",
+        "noun": "what of has it its",
     },
     "two_hop": {
-        "size": "what of big it its it-big",
-        "color": "what of is it its",
-        "material": "what of what-made is-made its it-made",
-        "shape": "what of is it its",
+        "how": "what of how it its it-how",
+        "plain": "what of is it its",
+        "made": "what of what-made is-made its it-made",
+        "noun": "what of is it its",
     },
     "single_and": {
-        "size": "what of big it its it-big",
-        "color": "what of is it its",
-        "material": "what of made is-made it its it-what-made",
-        "shape": "what of has it its",
+        "how": "what of how it its it-how",
+        "plain": "what of is it its",
+        "made": "what of made is-made it its it-what-made",
+        "noun": "what of has it its",
     },
     "same_relate": {
-        "size": "what of is it its",
-        "color": "what of is it its",
-        "material": "what of it its it-made",
-        "shape": "what of is it its",
+        "how": "what of is it its",
+        "plain": "what of is it its",
+        "made": "what of it its it-made",
+        "noun": "what of is it its",
     },
 }
 _QUERY_USES["three_hop"] = _QUERY_USES["two_hop"]
@@ -203,8 +199,8 @@ COMPARE = {
     "of": "is the {asked} of {x.the} the same as {y.the}",
     "does": "does {x.the} have the same {asked} as {y.the}",
     "is": "is {x.the} the same {asked} as {y.the}",
-    "are-made": "are {x.the} and {y.the} made of the same material",
-    "is-made": "is {x.the} made of the same material as {y.the}",
+    "are-made": "are {x.the} and {y.the} made of the same {asked}",
+    "is-made": "is {x.the} made of the same {asked} as {y.the}",
     "does-it": "there is {x.a} ; does it have the same {asked} as {y.the}",
     "is-it": "there is {x.a} ; is it the same {asked} as {y.the}",
     "is-its": "there is {x.a} ; is its {asked} the same as {y.the}",
@@ -212,8 +208,8 @@ COMPARE = {
 _ONE_HOP = "do of does does-it is-it is-its"
 _MADE = "do of does are-made is-made"
 _COMPARE_USES = {
-    "zero_hop": {"size": "do do of does is", "color": "do of does is", "material": _MADE, "shape": "do of does is"},
-    "one_hop": {"size": _ONE_HOP, "color": _ONE_HOP, "material": _MADE, "shape": _ONE_HOP},
+    "zero_hop": {"how": "do do of does is", "plain": "do of does is", "made": _MADE, "noun": "do of does is"},
+    "one_hop": {"how": _ONE_HOP, "plain": _ONE_HOP, "made": _MADE, "noun": _ONE_HOP},
 }
 
 # Questions that count, questions whether something exists, questions that compare two numbers.
@@ -249,19 +245,19 @@ _EXIST = {
     "two_hop": DEEP_EXIST,
     "three_hop": DEEP_EXIST,
     "same_thing": (
-        f"are there any other things that (have {_AS_ANCHOR}|are {{x.link}})",
-        f"is there (anything else|any other thing) that (has {_AS_ANCHOR}|is {{x.link}})",
+        f"are there any other {{things}} that (have {_AS_ANCHOR}|are {{x.link}})",
+        f"is there (anything else|any other {{thing}}) that (has {_AS_ANCHOR}|is {{x.link}})",
     ),
     "same_relate": (
-        f"are there any other {{x.names}} (that have|{{of}}) {_AS_ANCHOR}",
-        f"is there another {{x.name}} (that has|{{of}}) {_AS_ANCHOR}",
+        f"are there any other {{x.names}} (that have|{{x.of}}) {_AS_ANCHOR}",
+        f"is there another {{x.name}} (that has|{{x.of}}) {_AS_ANCHOR}",
     ),
 }
 _EXIST_NEIGHBOURS = {
     "one_hop": DEEP_EXIST,
     "same_relate": DEEP_EXIST[:2],
 }
-_OF_THAT_COLOR = f"(are there any other things|is there anything else|is there any other thing) of {_AS_ANCHOR}"
+_OF_THAT_COLOR = f"(are there any other {{things}}|is there anything else|is there any other {{thing}}) of {_AS_ANCHOR}"
 
 _NUMBERS = {
     "equal_integer": (
@@ -293,43 +289,43 @@ def with_and_without(text: str) -> Iterator[str]:
         yield "".join(words)
 
 
-def _filled(frame: str, shape: Expr) -> str:
-    head, args = shape.head, shape.args
-    nouns = [Noun(_described(arg)) for arg in args]
-    asked = head.index[0] if head.index else ""
-    base = nouns[0].term.args[0].head
-    of = "made of" if base.index == ("material",) else "of"
-    return frame.format(x=nouns[0], y=nouns[-1], asked=asked, of=of)
+def _filled(frame: str, shape: Expr, dialect: Dialect) -> str:
+    nouns = [Noun(_described(arg), dialect) for arg in shape.args]
+    (asked,), sort = shape.head.index or ("",), dialect.by_symbol.get(shape.head.family, dialect.objects)
+    bare = sort.bare[0]
+    words = {"asked": sort.title(asked), "how": sort.how.get(asked), "thing": bare}
+    return frame.format(x=nouns[0], y=nouns[-1], things=sort.plurals.get(bare, f"{bare}s"), **words)
 
 
 def _described(term: Expr) -> Expr:
     """The description that a question asks about, under `unique`, `query` or `count`."""
-    return term if term.head.family[0] == "D" else _described(term.args[0])
+    return term if term.head.family[0].isupper() else _described(term.args[0])
 
 
 # Which frames CLEVR's families have.
 
 
-def clevr_frames(name: str, shape: Expr, outer: tuple[str, ...] | None) -> Frames:
+def clevr_frames(name: str, shape: Expr, outer: tuple[str, ...] | None, dialect: Dialect) -> Frames:
     """The frames of a family of this name and shape, whose outermost description names `outer`."""
-    head = shape.head
+    head, manner = shape.head, dialect.objects.manner
     # Where nothing is said of the objects that match, the frames speak of things.
     group = "same_thing" if name == "same_relate" and outer == () else name
     if head.family == "query":
-        return Frames(_used(QUERY, _QUERY_USES[name][head.index[0]]), suiting(QUERY, head.index[0]))
+        kind = manner(head.index[0])
+        return Frames(_used(QUERY, _QUERY_USES[name][kind]), suiting(QUERY, kind))
     if head.family == "equal":
-        hop = "one_hop" if "relate" in repr(shape) else "zero_hop"
-        return Frames(_used(COMPARE, _COMPARE_USES[hop][head.index[0]]), suiting(COMPARE, head.index[0]))
+        hop, kind = "one_hop" if "relate" in repr(shape) else "zero_hop", manner(head.index[0])
+        return Frames(_used(COMPARE, _COMPARE_USES[hop][kind]), suiting(COMPARE, kind))
     if head.family == "exist":
-        of_color = group == "same_thing" and Noun(shape.args[0]).matched == "color"
+        of_color = group == "same_thing" and manner(shape.args[0].args[0].head.index[0]) == "plain"
         return Frames(_EXIST[group] + (_OF_THAT_COLOR,) * of_color, _EXIST_NEIGHBOURS.get(name, ()))
     return Frames(_COUNT[group] if head.family == "count" else _NUMBERS[head.family])
 
 
-def suiting(frames: Mapping[str, str], attribute: str) -> tuple[str, ...]:
-    """The frames for an attribute: those whose names end in 'big' or 'made' speak of one attribute only."""
-    only = {"big": "size", "made": "material"}
-    return tuple(frame for name, frame in frames.items() if only.get(name.split("-")[-1], attribute) == attribute)
+def suiting(frames: Mapping[str, str], manner: str) -> tuple[str, ...]:
+    """The frames for an attribute: those whose names end in 'how' or 'made' speak of attributes of this manner only."""
+    ends = ((name.split("-")[-1], frame) for name, frame in frames.items())
+    return tuple(frame for end, frame in ends if end not in ("how", "made") or end == manner)
 
 
 def _used(frames: Mapping[str, str], names: str) -> tuple[str, ...]:

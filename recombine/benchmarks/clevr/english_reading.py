@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from recombine.benchmarks.clevr.english_frames import SLOT, with_and_without
-from recombine.benchmarks.clevr.english_words import ADJECTIVES, DIRECTIONS, NOUNS, meant
+from recombine.benchmarks.clevr.english_words import DIRECTIONS, Words, any_of, words_of
 from recombine.benchmarks.clevr.families import Families, Family
 from recombine.benchmarks.clevr.shapes import Description, Filling, fill
 from recombine.language.expr import Expr, pointed
@@ -19,6 +19,39 @@ from recombine.store.errors import UserError
 
 LONGEST = 2_000
 """Letters of a question that is read."""
+
+_DIRECTION = {phrase: direction for direction, phrases in DIRECTIONS.items() for phrase in phrases}
+_RELATION = rf"(?:{'|'.join(_DIRECTION)})\b"
+_SPELLINGS = {"another": "a", "an": "a", "which": "that", "colour": "color"}
+_SKIPPED = ("both", "either", "other")
+
+
+class _Token(NamedTuple):
+    key: str
+    at: int
+    value: Description | str | None = None
+
+
+class _Pattern(NamedTuple):
+    """What a sequence of tokens means: slots in the order in which they are said; None is a plain 'thing'."""
+
+    family: Family
+    unsaid: tuple[str, ...]
+    slots: tuple[str | None, ...]
+
+    @property
+    def meaning(self) -> tuple[object, ...]:
+        """Families that differ only in what they may name have the same patterns."""
+        return self.family.shape, self.unsaid, self.slots
+
+    def program(self, values: list[Description | str]) -> Expr | None:
+        filling: Filling = dict.fromkeys(self.unsaid, Description())
+        for slot, value in zip(self.slots, values):
+            if slot is not None:
+                filling[slot] = value
+            elif value != Description():
+                return None
+        return fill(self.family.shape, filling, self.family.dialect)
 
 
 class Reader:
@@ -41,34 +74,99 @@ class Reader:
                 f"{pointed(text, 0)}: a question of {len(text):,} letters is longer than the {LONGEST:,} allowed"
             )
         text = " ".join(text.split()).rstrip("?.! ")
-        tokens = _tokens(text)
+        tokens = self._tokens(text)
         patterns = self.patterns.get(tuple(token.key for token in tokens), ())
         values = [token.value for token in tokens if token.value is not None]
         found = (pattern.program(values) for pattern in patterns)
         programs = tuple(dict.fromkeys(program for program in found if program is not None))
         if not programs:
-            raise UserError(_not_plain(text, tokens, patterns[0]) if patterns else self._stopped(text, tokens))
+            raise UserError(self._not_plain(text, tokens, patterns[0]) if patterns else self._stopped(text, tokens))
         return programs
 
     @cached_property
-    def patterns(self) -> "dict[tuple[str, ...], tuple[_Pattern, ...]]":
+    def patterns(self) -> dict[tuple[str, ...], tuple[_Pattern, ...]]:
         """Everything that can be read."""
-        patterns: dict[tuple[str, ...], dict[_Pattern, None]] = {}
+        patterns: dict[tuple[str, ...], dict[object, _Pattern]] = {}
         for family in self.families:
             for text in family.readable:
                 for form in with_and_without(text):
-                    key, pattern = _pattern(family, form)
-                    patterns.setdefault(key, {})[pattern] = None
-        return {key: tuple(found) for key, found in patterns.items()}
+                    key, pattern = self._pattern(family, form)
+                    patterns.setdefault(key, {}).setdefault(pattern.meaning, pattern)
+        return {key: tuple(found.values()) for key, found in patterns.items()}
+
+    # Tokens.
+
+    @cached_property
+    def _words(self) -> dict[str, Words]:
+        return {sort.letter: words_of(sort) for sort in self.families.dialect.sorts}
+
+    @cached_property
+    def _token(self) -> re.Pattern[str]:
+        names = {letter: words.pattern for letter, words in self._words.items()}
+        adjectives = "|".join(any_of(words.adjectives) for words in self._words.values())
+        return re.compile(
+            rf"(?P<relation>{_RELATION})"
+            rf"|(?P<skip>(?:that|which) (?:is|are)(?= (?:both )?{_RELATION})"
+            rf"|(?:{'|'.join(_SKIPPED)})\b|made of(?= the same)"
+            rf"|the(?= (?:other )?(?:{adjectives}|{'|'.join(names.values())})))"
+            rf"|{'|'.join(f'(?P<{letter}>{pattern})' for letter, pattern in names.items())}"
+            rf"|(?P<stop>[;,:.])|(?P<word>\w+|\S)"
+        )
+
+    def _tokens(self, text: str) -> list[_Token]:
+        """Words, names and directions; words that add nothing to the meaning are left out."""
+        tokens = []
+        for match in self._token.finditer(text.lower()):
+            kind, said, at = str(match.lastgroup), match.group(), match.start()
+            if kind in self._words:
+                tokens.append(_Token(f"<{kind}>", at, self._meant(text, kind, said, at)))
+            elif kind == "relation":
+                tokens.append(_Token("<R>", at, _DIRECTION[said]))
+            elif kind == "stop":
+                tokens.append(_Token(";", at))
+            elif kind == "word":
+                tokens.append(_Token(_SPELLINGS.get(said, said), at))
+        return tokens
+
+    def _meant(self, text: str, letter: str, name: str, at: int) -> Description:
+        try:
+            return self._words[letter].meant(name)
+        except UserError as error:
+            raise UserError(f"{pointed(text, at)}: {error}") from None
+
+    @cached_property
+    def _bare(self) -> dict[str, str]:
+        """The word for any thing of a sort."""
+        return {letter: words.sort.bare[0] for letter, words in self._words.items()}
+
+    @cached_property
+    def _said(self) -> re.Pattern[str]:
+        """The names and directions of a form: slots, and plain things."""
+        bare = [(words, words.sort.bare[0]) for words in self._words.values()]
+        things = [form for words, word in bare for form in (words.plural(word), word)]
+        return re.compile(rf"\b(?:([A-Z]\d)s?|{'|'.join(map(re.escape, things))})\b")
+
+    def _pattern(self, family: Family, form: str) -> tuple[tuple[str, ...], _Pattern]:
+        slots = tuple(slot or None for slot in self._said.findall(form))
+        example = SLOT.sub(lambda match: self._bare.get(match[1][0], "behind"), form)
+        unsaid = tuple(slot for slot in family.slots if slot not in slots)
+        return tuple(token.key for token in self._tokens(example)), _Pattern(family, unsaid, slots)
+
+    # Errors.
 
     @cached_property
     def known(self) -> frozenset[str]:
         """All words that can be read."""
-        words = {word for key in self.patterns for word in key if word not in _SHOWN}
-        phrases = " ".join((*_DIRECTION, *ADJECTIVES, *NOUNS, *(f"{noun}s" for noun in NOUNS), *_SPELLINGS))
-        return frozenset(words | set(phrases.split()) | {"both", "either", "other"})
+        words = {word for key in self.patterns for word in key if word not in self._shown}
+        names = [word for words in self._words.values() for word in (*words.adjectives, *words.forms)]
+        return frozenset(words | set(" ".join((*_DIRECTION, *names, *_SPELLINGS)).split()) | {*_SKIPPED})
 
-    def _stopped(self, text: str, tokens: "list[_Token]") -> str:
+    @cached_property
+    def _shown(self) -> dict[str, str]:
+        names = {f"<{letter}>": f"a name such as '{words.example}'" for letter, words in self._words.items()}
+        return {**names, "<R>": "a direction such as 'left of'", ";": "';'"}
+
+    def _stopped(self, text: str, tokens: list[_Token]) -> str:
         """Where and why reading stopped: at the first unknown word, else where no pattern goes on."""
         for token in tokens:
             if token.value is None and token.key != ";" and token.key not in self.known:
@@ -79,97 +177,20 @@ class Reader:
         length = max(_common(key, pattern) for pattern in self.patterns)
         following = {(*pattern, "the end")[length] for pattern in self.patterns if pattern[:length] == key[:length]}
         at = tokens[length].at if length < len(tokens) else len(text)
-        return f"{pointed(text, at)}: expected {_listed(following)} here."
+        return f"{pointed(text, at)}: expected {self._listed(following)} here."
 
+    def _listed(self, keys: set[str]) -> str:
+        shown = sorted(self._shown.get(key) or (key if key == "the end" else f"'{key}'") for key in keys)
+        return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"
 
-class _Token(NamedTuple):
-    key: str
-    at: int
-    value: Description | str | None = None
-
-
-class _Pattern(NamedTuple):
-    """What a sequence of tokens means: slots in the order in which they are said; None is a plain 'thing'."""
-
-    shape: Expr
-    unsaid: tuple[str, ...]
-    slots: tuple[str | None, ...]
-
-    def program(self, values: list[Description | str]) -> Expr | None:
-        filling: Filling = dict.fromkeys(self.unsaid, Description())
-        for slot, value in zip(self.slots, values):
-            if slot is not None:
-                filling[slot] = value
-            elif value != Description():
-                return None
-        return fill(self.shape, filling)
-
-
-def _any(words: dict[str, tuple[str, str]]) -> str:
-    return "|".join(sorted(words, key=len, reverse=True))
-
-
-_DIRECTION = {phrase: direction for direction, phrases in DIRECTIONS.items() for phrase in phrases}
-_NAME = rf"(?:(?:{_any(ADJECTIVES)}) )*(?:{_any(NOUNS)})s?\b"
-_RELATION = rf"(?:{'|'.join(_DIRECTION)})\b"
-_TOKEN = re.compile(
-    rf"(?P<relation>{_RELATION})"
-    rf"|(?P<skip>(?:that|which) (?:is|are)(?= (?:both )?{_RELATION})"
-    rf"|(?:both|either|other)\b|made of(?= the same)|the(?= (?:other )?(?:{_any(ADJECTIVES)}|{_NAME})))"
-    rf"|(?P<name>{_NAME})|(?P<stop>[;,:.])|(?P<word>\w+|\S)"
-)
-_SPELLINGS = {"another": "a", "an": "a", "which": "that", "colour": "color"}
-
-
-def _tokens(text: str) -> list[_Token]:
-    """Words, names and directions; words that add nothing to the meaning are left out."""
-    tokens = []
-    for match in _TOKEN.finditer(text.lower()):
-        kind, said, at = match.lastgroup, match.group(), match.start()
-        if kind == "name":
-            tokens.append(_Token("<name>", at, _meant(text, said, at)))
-        elif kind == "relation":
-            tokens.append(_Token("<direction>", at, _DIRECTION[said]))
-        elif kind == "stop":
-            tokens.append(_Token(";", at))
-        elif kind == "word":
-            tokens.append(_Token(_SPELLINGS.get(said, said), at))
-    return tokens
-
-
-def _meant(text: str, name: str, at: int) -> Description:
-    try:
-        return meant(name)
-    except UserError as error:
-        raise UserError(f"{pointed(text, at)}: {error}") from None
-
-
-_SAID = re.compile(r"\b(?:([DR]\d)s?|things?)\b")
-_EXAMPLES = {"D": "thing", "R": "behind"}
-
-
-def _pattern(family: Family, form: str) -> tuple[tuple[str, ...], _Pattern]:
-    slots = tuple(slot or None for slot in _SAID.findall(form))
-    example = SLOT.sub(lambda match: _EXAMPLES[match[1][0]], form)
-    unsaid = tuple(slot for slot in family.slots if slot not in slots)
-    return tuple(token.key for token in _tokens(example)), _Pattern(family.shape, unsaid, slots)
-
-
-_SHOWN = {"<name>": "a name such as 'small red cube'", "<direction>": "a direction such as 'left of'", ";": "';'"}
-
-
-def _not_plain(text: str, tokens: list[_Token], pattern: _Pattern) -> str:
-    said = zip([token for token in tokens if token.value is not None], pattern.slots)
-    at = next(token.at for token, slot in said if slot is None and token.value != Description())
-    return f"{pointed(text, at)}: expected 'things' here."
+    def _not_plain(self, text: str, tokens: list[_Token], pattern: _Pattern) -> str:
+        said = zip([token for token in tokens if token.value is not None], pattern.slots)
+        token = next(token for token, slot in said if slot is None and token.value != Description())
+        letter = token.key[1]
+        return f"{pointed(text, token.at)}: expected '{self._words[letter].plural(self._bare[letter])}' here."
 
 
 def _common(key: tuple[str, ...], pattern: tuple[str, ...]) -> int:
     """How many tokens agree from the start."""
     pairs = enumerate(zip(key, pattern))
     return next((place for place, (a, b) in pairs if a != b), min(len(key), len(pattern)))
-
-
-def _listed(keys: set[str]) -> str:
-    shown = sorted(_SHOWN.get(key) or (key if key == "the end" else f"'{key}'") for key in keys)
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"

@@ -11,13 +11,24 @@ count(filter[color,red](relate[left](unique(filter[shape,cube](scene)))))
 True
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from recombine.benchmarks.clevr.english_frames import Frames, clevr_frames
-from recombine.benchmarks.clevr.language import ATTRIBUTES, EQUAL_INTEGER, GREATER_THAN, INTERSECT, LESS_THAN, UNION
+from recombine.benchmarks.clevr.language import (
+    CLEVR,
+    EQUAL_INTEGER,
+    GREATER_THAN,
+    INTERSECT,
+    LESS_THAN,
+    UNION,
+    Dialect,
+    Sort,
+    Speech,
+    dialect_of,
+)
 from recombine.benchmarks.clevr.shapes import (
     EVERYTHING,
     Description,
@@ -55,6 +66,7 @@ class Family:
     frames: Frames = Frames()
     taken: frozenset[tuple[str, ...]] = frozenset()
     """What the outermost description may not name, because families of the same shape name it."""
+    dialect: Dialect = CLEVR
 
     @property
     def final(self) -> str:
@@ -74,44 +86,49 @@ class Family:
     @cached_property
     def spoken(self) -> tuple[str, ...]:
         """The surface forms in which it is said, each as often as it weighs."""
-        return self.frames.spoken(self.shape)
+        return self.frames.spoken(self.shape, self.dialect)
 
     @cached_property
     def readable(self) -> tuple[str, ...]:
         """The surface forms in which it is understood."""
-        return self.frames.readable(self.shape)
+        return self.frames.readable(self.shape, self.dialect)
 
     def __repr__(self) -> str:
         return f"<{self.name} {self.index}: {self.shape}>"
 
 
 class Families(tuple[Family, ...]):
-    """Families of which each program has at most one."""
+    """Families of one dialect, of which each program has at most one."""
+
+    @property
+    def dialect(self) -> Dialect:
+        return self[0].dialect
 
     def family_of(self, program: Expr) -> Family | None:
         """The family a program belongs to; None for a program that no family can produce."""
-        return self._family(*abstract(program))
+        return self._family(*abstract(program, self.dialect))
 
     def recognise(self, program: Expr) -> tuple[Family, Filling]:
         """The family of a program and what fills its slots."""
-        shape, parts = abstract(program)
+        shape, parts = abstract(program, self.dialect)
         family = self._family(shape, parts)
         if family is None:
             raise UserError(f"No question family has programs of the shape {shape}.")
-        return family, filled(parts)
+        return family, filled(parts, self.dialect)
 
     def _family(self, shape: Expr, parts: Mapping[str, Expr]) -> Family | None:
         by_outer = self._by_shape.get(shape)
         if by_outer is None:
             return None
-        outermost = [slot for slot in parts if slot[0] == "D"][-1]
-        return by_outer.get(describe(parts[outermost])[0].named) or by_outer.get(None)
+        outermost = [slot for slot in parts if slot[0] in self.dialect.by_letter][-1]
+        named = describe(parts[outermost], self.dialect)[0].named
+        return by_outer.get(named) or by_outer.get(None)
 
     @cached_property
-    def _by_shape(self) -> dict[Expr, dict[tuple[str, ...] | None, Family]]:
-        found: dict[Expr, dict[tuple[str, ...] | None, Family]] = {}
+    def _by_shape(self) -> dict[Expr, dict[frozenset[str] | None, Family]]:
+        found: dict[Expr, dict[frozenset[str] | None, Family]] = {}
         for family in self:
-            found.setdefault(family.shape, {})[family.outer] = family
+            found.setdefault(family.shape, {})[None if family.outer is None else frozenset(family.outer)] = family
         return found
 
 
@@ -120,106 +137,125 @@ def build(family: Family, filling: Mapping[str, Description | str]) -> Expr:
     open_ = [slot for slot in family.slots if slot not in filling]
     if open_:
         raise UserError(f"{family} needs a filling for {', '.join(open_)}.")
-    return fill(family.shape, filling)
+    return fill(family.shape, filling, family.dialect)
 
 
 def _unnamed(family: Family) -> Iterator[tuple[str, str]]:
     for term in subterms(family.shape):
-        kind = term.head.family
-        if kind in ("query", "same"):
-            yield term.args[0].args[0].head.family, term.head.index[0]
-        elif kind[0] == "D":
-            yield from ((kind, attribute) for attribute in _matched(term.args[0]))
+        kind, sort = term.head.family, family.dialect.by_symbol.get(term.head.family)
+        if sort is not None:
+            yield _asked_of(term, sort), term.head.index[0]
+        elif kind[0] in family.dialect.by_letter:
+            yield from ((kind, attribute) for attribute in _matched(term.args[0], family.dialect))
             if term.args[0].head == UNION:
                 sides = [side.head.family for side in term.args[0].args]
                 yield from ((side, attribute) for side in sides for attribute in family.outer or ())
 
 
-def _matched(base: Expr) -> tuple[str, ...]:
+def _asked_of(term: Expr, sort: Sort) -> str:
+    """The slot that describes the thing that a function asks about: the first of its sort."""
+    while term.head.family[0] != sort.letter:
+        term = term.args[0]
+    return term.head.family
+
+
+def _matched(base: Expr, dialect: Dialect) -> tuple[str, ...]:
     conditions = base.args if base.head == INTERSECT else (base,)
-    return tuple(term.head.index[0] for term in conditions if term.head.family == "same")
+    return tuple(term.head.index[0] for term in conditions if term.head.family in dialect.by_symbol)
 
 
 # CLEVR's own.
 
 _SIDES = ((1, 0), (0, 1), (1, 1))
-_HOP_ANSWERS = ("count", "exist", "size", "color", "material", "shape")
 
 
-class _Draft(NamedTuple):
+class Draft(NamedTuple):
+    """A family in the making: its program has empty descriptions."""
+
     name: str
     program: Expr
     outer: tuple[str, ...] | None = None
     apart: tuple[str, ...] = ()
 
 
-def _compare_integer() -> Iterator[_Draft]:
+def _compare_integer() -> Iterator[Draft]:
     apart = {(0, 0): ("D1", "D2"), (1, 1): ("D1", "D3")}
     for left, right in ((0, 0), (1, 0), (1, 1)):
         for order in (EQUAL_INTEGER, LESS_THAN, GREATER_THAN):
             program = Expr(order, (asked("count", hops(left)), asked("count", hops(right))))
-            yield _Draft("compare_integer", program, None, apart.get((left, right), ()))
+            yield Draft("compare_integer", program, None, apart.get((left, right), ()))
 
 
-def _comparison() -> Iterator[_Draft]:
+def _comparison(sort: Sort) -> Iterator[Draft]:
     apart = {(0, 0): ("D1", "D2"), (1, 0): ("D2", "D3"), (0, 1): ("D1", "D3"), (1, 1): ("D2", "D4")}
-    sides = [(attribute, (0, 0)) for attribute in ATTRIBUTES]
-    sides += [(attribute, side) for attribute in ATTRIBUTES for side in _SIDES]
+    sides = [(attribute, (0, 0)) for attribute in sort.asked]
+    sides += [(attribute, side) for attribute in sort.asked for side in _SIDES]
     for attribute, (left, right) in sides:
-        yield _Draft("comparison", compare(attribute, hops(left), hops(right)), None, apart[left, right])
+        yield Draft("comparison", compare(attribute, hops(left), hops(right)), None, apart[left, right])
 
 
-def _hop(name: str, number: int, answers: tuple[str, ...] = _HOP_ANSWERS) -> Iterator[_Draft]:
-    return (_Draft(name, asked(answer, hops(number))) for answer in answers)
+def _hop(name: str, number: int, attributes: Sequence[str]) -> Iterator[Draft]:
+    return (Draft(name, asked(answer, hops(number))) for answer in ("count", "exist", *attributes))
 
 
-def _single_and() -> Iterator[_Draft]:
-    for answer in ("count", *ATTRIBUTES):
+def _single_and(sort: Sort) -> Iterator[Draft]:
+    for answer in ("count", *sort.asked):
         apart = () if answer == "count" else ("R1", "R2")
-        yield _Draft("single_and", asked(answer, both(hops(1), hops(1))), None, apart)
+        yield Draft("single_and", asked(answer, both(hops(1), hops(1))), None, apart)
 
 
-def _same_relate() -> Iterator[_Draft]:
+def _same_relate(sort: Sort) -> Iterator[Draft]:
     for outer in ((), None):
         for answer in ("exist", "count"):
-            for attribute in ATTRIBUTES:
-                yield _Draft("same_relate", asked(answer, match(attribute)), outer)
-    for attribute in ATTRIBUTES:
-        others = (other for other in ATTRIBUTES if other != attribute)
-        yield from (_Draft("same_relate", asked(other, match(attribute))) for other in others)
+            for attribute in sort.matched:
+                yield Draft("same_relate", asked(answer, match(attribute)), outer)
+    for attribute in sort.matched:
+        others = (other for other in sort.asked if other != attribute)
+        yield from (Draft("same_relate", asked(other, match(attribute))) for other in others)
 
 
-def _single_or() -> Iterator[_Draft]:
+def _single_or(sort: Sort) -> Iterator[Draft]:
     plain = asked("count", either(EVERYTHING, EVERYTHING))
     one_hop = {side: asked("count", either(hops(side[0]), hops(side[1]))) for side in _SIDES}
-    for outer in ((), ("size",), ("color",)):
-        yield _Draft("single_or", plain, outer, ("D1", "D2"))
-    yield _Draft("single_or", one_hop[1, 1], ())
-    for outer in (("material",), ("shape",)):
-        yield _Draft("single_or", plain, outer, ("D1", "D2"))
-    yield _Draft("single_or", one_hop[1, 0], ())
-    yield _Draft("single_or", one_hop[0, 1], ())
+    for outer in ((), *((attribute,) for attribute in sort.attributes[:2])):
+        yield Draft("single_or", plain, outer, ("D1", "D2"))
+    yield Draft("single_or", one_hop[1, 1], ())
+    for attribute in sort.attributes[2:]:
+        yield Draft("single_or", plain, (attribute,), ("D1", "D2"))
+    yield Draft("single_or", one_hop[1, 0], ())
+    yield Draft("single_or", one_hop[0, 1], ())
 
 
-def _clevr() -> Iterator[_Draft]:
+def _clevr(sort: Sort) -> Iterator[Draft]:
     yield from _compare_integer()
-    yield from _comparison()
-    yield from _hop("three_hop", 3, ("count", "exist", "size", "shape", "color", "material"))
-    yield from _single_and()
-    yield from _same_relate()
-    yield from _single_or()
-    yield from _hop("one_hop", 1)
-    yield from _hop("two_hop", 2)
-    yield from _hop("zero_hop", 0, ("count", "exist", "shape", "material", "color", "size"))
+    yield from _comparison(sort)
+    yield from _hop("three_hop", 3, (*sort.asked[:1], *sort.asked[1:][-1:], *sort.asked[1:-1]))
+    yield from _single_and(sort)
+    yield from _same_relate(sort)
+    yield from _single_or(sort)
+    yield from _hop("one_hop", 1, sort.asked)
+    yield from _hop("two_hop", 2, sort.asked)
+    yield from _hop("zero_hop", 0, sort.asked[::-1])
 
 
-def _finished(drafts: Iterator[_Draft]) -> Iterator[Family]:
-    some = [(shape_of(draft.program), draft) for draft in drafts]
+@lru_cache(maxsize=64)
+def _clevr_families(dialect: Dialect) -> Families:
+    sort = dialect.objects
+    if len(sort.attributes) < 2:
+        raise UserError(f"questions need at least two attributes, not only {', '.join(sort.attributes)}")
+    some = [(shape_of(draft.program, dialect), draft) for draft in _clevr(sort)]
+    found = []
     for index, (shape, (name, _, outer, apart)) in enumerate(some):
         rivals = frozenset(other.outer for same, other in some if same is shape and other.outer is not None)
         taken = rivals if outer is None else frozenset()
-        yield Family(index, name, "clevr", shape, outer, apart, clevr_frames(name, shape, outer), taken)
+        frames = clevr_frames(name, shape, outer, dialect)
+        found.append(Family(index, name, "clevr", shape, outer, apart, frames, taken, dialect))
+    return Families(found)
 
 
-CLEVR_FAMILIES = Families(_finished(_clevr()))
-"""In the order of `question_family_index` in CLEVR's files."""
+def clevr_families(speech: Speech = CLEVR) -> Families:
+    """The families of CLEVR for a dialect; for its own they are in the order of `question_family_index`."""
+    return _clevr_families(dialect_of(speech))
+
+
+CLEVR_FAMILIES = clevr_families()

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY, DIRECTIONS
+from recombine.benchmarks.clevr.language import CLEVR, CLEVR_VOCABULARY, DIRECTIONS, Dialect, Speech
 from recombine.benchmarks.clevr.program import read_program, write_program
 from recombine.benchmarks.clevr.relations import WAYS, all_beyond, members
 from recombine.language.expr import Expr
@@ -139,9 +139,9 @@ def together(files: Sequence[SceneFile]) -> SceneFile:
     )
 
 
-def read_questions(path: Path | str, vocabulary: Vocabulary = CLEVR_VOCABULARY) -> list[QuestionRecord]:
-    """The questions of a file."""
-    return read_records(path, "questions").each(lambda record: _question(record, vocabulary))
+def read_questions(path: Path | str, speech: Speech = CLEVR) -> list[QuestionRecord]:
+    """The questions of a file, in a dialect or over a vocabulary."""
+    return read_records(path, "questions").each(lambda record: _question(record, speech))
 
 
 def write_scenes(path: Path | str, file: SceneFile) -> None:
@@ -150,10 +150,14 @@ def write_scenes(path: Path | str, file: SceneFile) -> None:
 
 
 def write_questions(
-    path: Path | str, questions: Iterable[QuestionRecord], info: Mapping[str, Any] | None = None, key: str = "function"
+    path: Path | str,
+    questions: Iterable[QuestionRecord],
+    info: Mapping[str, Any] | None = None,
+    key: str = "function",
+    dialect: Dialect = CLEVR,
 ) -> None:
     """Write questions as CLEVR does; the key of a program's functions is `type` in older files."""
-    _write(Path(path), "questions", info or {}, (_question_record(question, key) for question in questions))
+    _write(Path(path), "questions", info or {}, (_question_record(question, key, dialect) for question in questions))
 
 
 # ---- Records ----
@@ -380,7 +384,7 @@ QUESTION_KEYS = {
 """Keys of a file that are read and written as they are -> fields of a record."""
 
 
-def _question(record: Record, vocabulary: Vocabulary) -> QuestionRecord:
+def _question(record: Record, speech: Speech) -> QuestionRecord:
     question = _string(record.get("question"), "question")
     if question is None:
         raise UserError("there is no question")
@@ -391,7 +395,7 @@ def _question(record: Record, vocabulary: Vocabulary) -> QuestionRecord:
     return QuestionRecord(
         question,
         _answer(record.get("answer")),
-        None if program is None else _program(program, vocabulary),
+        None if program is None else _program(program, speech),
         _whole(record.get("question_family_index"), "question_family_index"),
         _whole(record.get("image_index"), "image_index"),
         _string(record.get("image_filename"), "image_filename"),
@@ -410,17 +414,17 @@ def _answer(value: object) -> str | None:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
-def _program(nodes: object, vocabulary: Vocabulary) -> Expr:
+def _program(nodes: object, speech: Speech) -> Expr:
     try:
-        return read_program(nodes, vocabulary)
+        return read_program(nodes, speech)
     except UserError as error:
         raise UserError(f"program: {error}") from None
 
 
-def _question_record(question: QuestionRecord, key: str) -> Record:
+def _question_record(question: QuestionRecord, key: str, dialect: Dialect) -> Record:
     record: Record = {"question": question.question, "answer": question.answer}
     record |= {label: getattr(question, name) for label, name in QUESTION_KEYS.items()}
-    record["program"] = None if question.program is None else write_program(question.program, key)
+    record["program"] = None if question.program is None else write_program(question.program, key, dialect)
     return {**{label: value for label, value in record.items() if value is not None}, **question.extra}
 
 

@@ -27,7 +27,7 @@ def draw_programs(n: int, key: Key) -> tuple[Expr, ...]:
     scenes = WORLD.sample(-(-n // 8), key / "scenes")
     found = search(scenes, CLEVR_FAMILIES, 8, key / "questions")
     programs = (
-        build(CLEVR_FAMILIES[f], filling(CLEVR_FAMILIES[f], described, related, scenes))
+        build(CLEVR_FAMILIES[f], filling(CLEVR_FAMILIES[f], described, related))
         for f, described, related in zip(found.family, found.described, found.related)
     )
     return tuple(programs)[:n]

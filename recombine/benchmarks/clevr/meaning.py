@@ -9,12 +9,12 @@ A program is undefined on a scene where `unique` meets no object, or more than o
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY, DIRECTIONS
-from recombine.benchmarks.clevr.program import in_order, is_answer
+from recombine.benchmarks.clevr.language import CLEVR, CLEVR_VOCABULARY, DIRECTIONS, Dialect, dialect_of
+from recombine.benchmarks.clevr.program import in_order
 from recombine.benchmarks.clevr.relations import beyond, listed
 from recombine.language.expr import Expr
 from recombine.semantics.fold import Plan, fold
@@ -40,12 +40,15 @@ class Known(NamedTuple):
 class Exact:
     """The values of programs on a batch of scenes."""
 
-    def __init__(self, scenes: Scenes, related: Mapping[str, np.ndarray] | None = None) -> None:
+    def __init__(
+        self, scenes: Scenes, related: Mapping[str, np.ndarray] | None = None, dialect: Dialect | None = None
+    ) -> None:
         """`related`: the masks[n, k] of every direction, where they do not follow from the places."""
+        accepts = (dialect or dialect_of(scenes.vocabulary)).objects.accepts
         self.present = scenes.present
         self.everywhere = np.ones(len(scenes), bool)
         self.first = np.arange(len(scenes)) * scenes.places  # of a scene's objects, in a flat column
-        self.having = _Lazy(scenes.having)
+        self.having = _Lazy(lambda *said: _any([scenes.having(said[0], value) for value in accepts(*said)]))
         self.sharing = _Lazy(lambda attribute: scenes.sharing(attribute).ravel())
         self.beyond = _Lazy(lambda way: (related[way] if related else beyond(scenes, way)).ravel())
         self.codes = {name: np.ascontiguousarray(column).ravel() for name, column in scenes.codes.items()}
@@ -101,6 +104,10 @@ class Exact:
         return Known(column.take(self.first + thing.value), thing.defined)
 
 
+def _any(masks: list[np.ndarray]) -> np.ndarray:
+    return masks[0] if len(masks) == 1 else np.bitwise_or.reduce(masks)
+
+
 def _both(a: Known, b: Known) -> np.ndarray:
     return a.defined if a.defined is b.defined else a.defined & b.defined
 
@@ -117,18 +124,24 @@ class _Lazy(dict[tuple[str, ...], np.ndarray]):
 
 
 def execute(
-    programs: Sequence[Expr], scenes: Scenes, related: Mapping[str, np.ndarray] | None = None, chunk: int = CHUNK
+    programs: Sequence[Expr],
+    scenes: Scenes,
+    related: Mapping[str, np.ndarray] | None = None,
+    chunk: int = CHUNK,
+    dialect: Dialect | None = None,
+    meaning: type[Exact] = Exact,
 ) -> np.ndarray:
     """The answers of programs on scenes, uint8[programs, n]: truth, number or code, UNDEFINED where there is none."""
+    dialect = dialect or dialect_of(scenes.vocabulary)
     for program in programs:
-        if not is_answer(program.head.out):
+        if not dialect.is_answer(program.head.out):
             raise UserError(f"{program!r} gives {program.head.out}, which is no answer")
     plan = Plan(dict.fromkeys(programs))
     found = np.empty((len(plan.terms), len(scenes)), np.uint8)
     for start in range(0, len(scenes), chunk):
         part = slice(start, start + chunk)
         some = related and {way: masks[part] for way, masks in related.items()}
-        for i, known in plan.run(Exact(scenes[part], some)):
+        for i, known in plan.run(meaning(scenes[part], some, dialect)):
             found[i, part] = UNDEFINED
             np.copyto(found[i, part], known.value, where=known.defined, casting="unsafe")
     rows = {term: i for i, term in enumerate(plan.terms)}
@@ -142,21 +155,28 @@ class Undefined(Exception):
 class Plainly:
     """The value of a program on one scene: sets of object numbers, a number, truth or a word."""
 
-    def __init__(self, objects: Sequence[Mapping[str, str]], beyond: Mapping[str, Sequence[Sequence[int]]]) -> None:
+    def __init__(
+        self,
+        objects: Sequence[Mapping[str, str]],
+        beyond: Mapping[str, Sequence[Sequence[int]]],
+        dialect: Dialect = CLEVR,
+    ) -> None:
         """`beyond`: for each direction and object, the objects beyond it, as in CLEVR's `relationships`."""
-        self.objects, self.beyond = objects, beyond
+        self.objects, self.beyond, self.dialect = objects, beyond, dialect
 
     @classmethod
-    def of(cls, scenes: Scenes, i: int) -> "Plainly":
+    def of(cls, scenes: Scenes, i: int, dialect: Dialect | None = None) -> Self:
         """The plain meaning on scene i of a batch."""
         one = scenes[i : i + 1]
-        return cls(one.objects(0), {way: listed(beyond(one, way)[0], int(one.count[0])) for way in DIRECTIONS})
+        related = {way: listed(beyond(one, way)[0], int(one.count[0])) for way in DIRECTIONS}
+        return cls(one.objects(0), related, dialect or dialect_of(scenes.vocabulary))
 
     def scene(self) -> set[int]:
         return set(range(len(self.objects)))
 
     def filter(self, objects: set[int], attribute: str, value: str) -> set[int]:
-        return {i for i in objects if self.objects[i][attribute] == value}
+        accepted = self.dialect.objects.accepts(attribute, value)
+        return {i for i in objects if self.objects[i][attribute] in accepted}
 
     def unique(self, objects: set[int]) -> int:
         if len(objects) != 1:
@@ -213,15 +233,15 @@ def trace(program: Expr, plain: Plainly) -> list[TraceStep]:
     with suppress(Undefined):
         fold(program, plain, values)
     return [
-        TraceStep(str(step.head), step.head.out, _chosen(step.head.out, values.get(step)), values.get(step))
+        TraceStep(str(step.head), step.head.out, _chosen(step, values.get(step), plain.dialect), values.get(step))
         for step in in_order(program)
     ]
 
 
-def _chosen(kind: str, value: Any) -> tuple[int, ...]:
-    if value is None or is_answer(kind):
+def _chosen(step: Expr, value: Any, dialect: Dialect) -> tuple[int, ...]:
+    if value is None or dialect.is_answer(step.head.out):
         return ()
-    return tuple(sorted(value)) if kind == "objects" else (value,)
+    return tuple(sorted(value)) if step.head.out in dialect.by_set else (value,)
 
 
 def answer_text(kind: str, value: Any, vocabulary: Vocabulary = CLEVR_VOCABULARY) -> str:
@@ -278,15 +298,17 @@ class Soft:
     beyond itself nor the same as itself.
     """
 
-    def __init__(self, beliefs: Beliefs) -> None:
+    def __init__(self, beliefs: Beliefs, dialect: Dialect | None = None) -> None:
         self.beliefs, self.vocabulary = beliefs, beliefs.vocabulary
+        self.dialect = dialect or dialect_of(beliefs.vocabulary)
         self.others = 1.0 - np.eye(beliefs.present.shape[1])
 
     def scene(self) -> np.ndarray:
         return self.beliefs.present
 
     def filter(self, objects: np.ndarray, attribute: str, value: str) -> np.ndarray:
-        return objects * self.beliefs.values[attribute][..., self.vocabulary[attribute].code(value)]
+        codes = [self.vocabulary[attribute].code(one) for one in self.dialect.objects.accepts(attribute, value)]
+        return objects * self.beliefs.values[attribute][..., codes].sum(axis=-1)
 
     def unique(self, objects: np.ndarray) -> np.ndarray:
         return _normalised(objects, objects.sum(axis=-1, keepdims=True))
@@ -351,7 +373,9 @@ def _members(masks: np.ndarray, places: int) -> np.ndarray:
     return (masks[..., None] >> np.arange(places, dtype=masks.dtype) & 1).astype(float)
 
 
-def soft_execute(programs: Iterable[Expr], beliefs: Beliefs) -> list[np.ndarray]:
+def soft_execute(
+    programs: Iterable[Expr], beliefs: Beliefs, dialect: Dialect | None = None, meaning: type[Soft] = Soft
+) -> list[np.ndarray]:
     """The answers of programs under beliefs: truth, number or code per scene."""
     memo: dict[Expr, Any] = {}
-    return [fold(program, Soft(beliefs), memo) for program in programs]
+    return [fold(program, meaning(beliefs, dialect), memo) for program in programs]

@@ -15,14 +15,13 @@ exist(scene)
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from reprlib import repr as brief
 from typing import Any
 
-from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY, signature
+from recombine.benchmarks.clevr.language import CLEVR, Dialect, Speech, dialect_of
 from recombine.language.expr import Expr, Symbol, subterms
 from recombine.store.errors import UserError
-from recombine.world.vocabulary import Vocabulary
 
 LONGEST = 256
 """The most steps of a program that is read; CLEVR's longest have about 25."""
@@ -38,26 +37,30 @@ SPECIAL = ("<NULL>", "<START>", "<END>", "<UNK>")
 NULL, START, END, UNK = range(4)
 
 
-def function_of(symbol: Symbol) -> tuple[str, tuple[str, ...]]:
+def function_of(symbol: Symbol, dialect: Dialect = CLEVR) -> tuple[str, tuple[str, ...]]:
     """CLEVR's name of a symbol, and its values: filter[color,red] is filter_color with red."""
-    if symbol.family in ATTRIBUTE_FAMILIES:
+    if symbol.family.endswith(ATTRIBUTE_FAMILIES):
         return f"{symbol.family}_{symbol.index[0]}", symbol.index[1:]
-    return symbol.family, symbol.index
+    return dialect.spelled.get(symbol.family, symbol.family), symbol.index
 
 
-@cache
-def functions(vocabulary: Vocabulary = CLEVR_VOCABULARY) -> Mapping[str, Mapping[tuple[str, ...], Symbol]]:
-    """Every function by CLEVR's name, and its symbol for each of its values."""
-    found: dict[str, dict[tuple[str, ...], Symbol]] = {}
-    for symbol in signature(vocabulary).values():
-        name, values = function_of(symbol)
-        found.setdefault(name, {})[values] = symbol
+Functions = Mapping[str, Mapping[tuple[str, ...], tuple[Symbol, ...]]]
+
+
+@lru_cache(maxsize=64)
+def functions(dialect: Dialect = CLEVR) -> Functions:
+    """Every function by CLEVR's name, and its symbols for each of its values: one for each type that it takes."""
+    found: dict[str, dict[tuple[str, ...], tuple[Symbol, ...]]] = {}
+    for symbol in dialect.signature.values():
+        name, values = function_of(symbol, dialect)
+        alike = found.setdefault(name, {})
+        alike[values] = (*alike.get(values, ()), symbol)
     return found
 
 
-def is_answer(kind: str) -> bool:
+def is_answer(kind: str, dialect: Dialect = CLEVR) -> bool:
     """Whether a program of this type answers a question."""
-    return kind not in ("objects", "object")
+    return dialect.is_answer(kind)
 
 
 def in_order(term: Expr) -> Iterator[Expr]:
@@ -67,20 +70,21 @@ def in_order(term: Expr) -> Iterator[Expr]:
     yield term
 
 
-def write_program(term: Expr, key: str = "function") -> list[dict[str, Any]]:
+def write_program(term: Expr, key: str = "function", dialect: Dialect = CLEVR) -> list[dict[str, Any]]:
     """The program as a list of nodes; older files have the key "type"."""
     nodes: list[dict[str, Any]] = []
     ends: list[int] = []  # the nodes that no other node takes yet
     for step in in_order(term):
         first = len(ends) - len(step.args)
-        name, values = function_of(step.head)
+        name, values = function_of(step.head, dialect)
         nodes.append({"inputs": ends[first:], key: name, "value_inputs": list(values)})
         ends[first:] = [len(nodes) - 1]
     return nodes
 
 
-def read_program(nodes: object, vocabulary: Vocabulary = CLEVR_VOCABULARY) -> Expr:
-    """The program of a list of nodes."""
+def read_program(nodes: object, speech: Speech = CLEVR) -> Expr:
+    """The program of a list of nodes, in a dialect or over a vocabulary."""
+    dialect = dialect_of(speech)
     if not isinstance(nodes, list):
         raise UserError(f"a program is a list of nodes, not {brief(nodes)}")
     if not nodes:
@@ -88,22 +92,23 @@ def read_program(nodes: object, vocabulary: Vocabulary = CLEVR_VOCABULARY) -> Ex
     terms: list[Expr] = []
     for number, node in enumerate(nodes):
         try:
-            terms.append(_read_node(node, terms, vocabulary))
+            terms.append(_read_node(node, terms, dialect))
         except UserError as error:
             raise UserError(f"node {number}: {error}") from None
-    return _answering(terms[-1], f"node {len(nodes) - 1}")
+    return _answering(terms[-1], f"node {len(nodes) - 1}", dialect)
 
 
-def _read_node(node: object, earlier: list[Expr], vocabulary: Vocabulary) -> Expr:
+def _read_node(node: object, earlier: list[Expr], dialect: Dialect) -> Expr:
     if not isinstance(node, dict):
         raise UserError(f"a node is an object with function, inputs and value_inputs, not {brief(node)}")
-    symbol = _symbol(_named(node, FUNCTION_KEYS), _named(node, VALUE_KEYS, []), vocabulary)
+    symbols = _symbols(_named(node, FUNCTION_KEYS), _named(node, VALUE_KEYS, []), dialect)
     args = [_earlier(place, earlier) for place in _list(_named(node, ("inputs",)), "inputs")]
-    return _apply(symbol, args)
+    given = tuple(arg.head.out for arg in args)
+    return _apply(next((symbol for symbol in symbols if symbol.args == given), symbols[0]), args)
 
 
-def _symbol(name: object, values: object, vocabulary: Vocabulary) -> Symbol:
-    known = functions(vocabulary)
+def _symbols(name: object, values: object, dialect: Dialect) -> tuple[Symbol, ...]:
+    known = functions(dialect)
     if not isinstance(name, str) or name not in known:
         raise UserError(f"there is no function {brief(name)}; choose one of {', '.join(known)}")
     words = tuple(_list(values, "value_inputs"))
@@ -132,8 +137,8 @@ def _apply(symbol: Symbol, args: Sequence[Expr]) -> Expr:
     return Expr(symbol, tuple(args))
 
 
-def _answering(term: Expr, where: str) -> Expr:
-    if not is_answer(term.head.out):
+def _answering(term: Expr, where: str, dialect: Dialect) -> Expr:
+    if not dialect.is_answer(term.head.out):
         raise UserError(f"{where}: {function_of(term.head)[0]} gives {term.head.out}, which is no answer")
     return term
 
@@ -158,12 +163,16 @@ def _list(value: object, what: str) -> list[Any]:
 class ProgramTokens:
     """Programs as prefix tokens, and tokens as numbers: four special ones, then the functions in alphabetical order."""
 
-    vocabulary: Vocabulary = CLEVR_VOCABULARY
+    speech: Speech = CLEVR
+
+    @cached_property
+    def dialect(self) -> Dialect:
+        return dialect_of(self.speech)
 
     @cached_property
     def symbols(self) -> Mapping[str, Symbol]:
         """The symbol of every function token."""
-        found = {_token(symbol): symbol for symbol in signature(self.vocabulary).values()}
+        found = {_token(symbol): symbol for symbol in self.dialect.signature.values()}
         return {token: found[token] for token in sorted(found)}
 
     @cached_property
@@ -201,7 +210,7 @@ class ProgramTokens:
                 stack.append(_apply(symbol, args))
             except UserError as error:
                 raise UserError(f"token {place}: {error}") from None
-        return _answering(stack[0], "token 0")
+        return _answering(stack[0], "token 0", self.dialect)
 
     def encode(self, term: Expr, length: int = 0) -> list[int]:
         """The numbers of a program from START to END, filled up with NULL to a length."""

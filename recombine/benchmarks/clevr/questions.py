@@ -13,13 +13,14 @@ or be lost. Where sets are counted or looked for, a set must change: more things
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from recombine.benchmarks.clevr.families import Family
-from recombine.benchmarks.clevr.language import ATTRIBUTES, DIRECTIONS
+from recombine.benchmarks.clevr.language import CLEVR, DIRECTIONS, Dialect, Facet, Speech, dialect_of
 from recombine.benchmarks.clevr.relations import all_beyond
 from recombine.benchmarks.clevr.shapes import Description, Filling
 from recombine.language.expr import Expr
@@ -42,25 +43,23 @@ OPERATIONS = (
     "equal_integer",
     "less_than",
     "greater_than",
+    "link",
 )
 SCENE, DESCRIBE, UNIQUE, RELATE, SAME, INTERSECT, UNION = range(7)
-COUNT, EXIST, QUERY, EQUAL, EQUAL_INTEGER, LESS_THAN, GREATER_THAN = range(7, 14)
+COUNT, EXIST, QUERY, EQUAL, EQUAL_INTEGER, LESS_THAN, GREATER_THAN, LINK = range(7, 15)
 NONE = 255
 """An attribute that a description does not name."""
 MOST_SLOTS, MOST_RELATIONS, MOST_REFERENTS, MOST_STEPS = 5, 4, 4, 24
 MOST_COUNT = 10
-MOST_OBJECTS = 63
+MOST_THINGS = 63
+MOST_FACETS = 8
 
 
 class Code(NamedTuple):
     """A family as operations."""
 
-    steps: (
-        np.ndarray
-    )  # int64[steps, 4]: operation, slot or attribute, forbidden attributes as bits, describes one object
-    outer: int  # the outermost description's slot
-    outer_named: int  # the attributes it names, as bits; -1 for any
-    taken: int  # bits over the 16 sets of attributes that it may not name, because they belong to other families
+    steps: np.ndarray  # int64[steps, 4]: operation, slot or facet or link, describes one thing, sort of things
+    allowed: np.ndarray  # bool[slots, sets of facets as bits]: what each description may name
     apart: tuple[int, int]  # two steps that must denote different things; -1 for none
     answers: np.ndarray  # int64[answers]
 
@@ -83,7 +82,7 @@ class Found(NamedTuple):
     scene: np.ndarray  # int32[q], into the batch
     family: np.ndarray  # int16[q], into the list of families that was asked for
     answer: np.ndarray  # uint8[q]
-    described: np.ndarray  # uint8[q, slots, 4]: value codes, NONE where not named
+    described: np.ndarray  # uint8[q, slots, facets]: codes of words, NONE where not named
     related: np.ndarray  # uint8[q, relations]: directions
     referents: np.ndarray  # uint8[q, referents]: the objects that are spoken of one by one, NONE for none
 
@@ -91,113 +90,171 @@ class Found(NamedTuple):
         return Found(*(column[index] for column in self))
 
 
+def facets_of(dialect: Dialect) -> tuple[tuple[str, Facet], ...]:
+    """All that can be said of things, with the letter of their sort: the columns of descriptions."""
+    return tuple((sort.letter, facet) for sort in dialect.sorts for facet in sort.facets)
+
+
 @lru_cache(maxsize=512)
-def code_of(family: Family, counts: tuple[int, int], sizes: tuple[int, ...]) -> Code:
-    """Compile a family for a vocabulary with this many values per attribute."""
-    steps: list[tuple[int, int, int, int]] = []
-    places: dict[str, int] = {}
-    _compile(family.shape, family, steps, places, False)
-    slots = [slot for slot in family.slots if slot[0] == "D"]
-    named = -1 if family.outer is None else sum(1 << ATTRIBUTES.index(a) for a in family.outer)
-    taken = sum(1 << sum(1 << ATTRIBUTES.index(a) for a in outer) for outer in family.taken)
+def code_of(family: Family, counts: tuple[int, int]) -> Code:
+    """Compile a family."""
+    compiler = _Compiler(family)
+    compiler.visit(family.shape)
+    places = compiler.places
     first, second = (places[slot] for slot in family.apart) if family.apart else (-1, -1)
-    return Code(
-        np.array(steps, np.int64),
-        int(slots[-1][1:]) - 1,
-        named,
-        taken,
-        (first, second),
-        _answers(family, counts, sizes),
-    )
+    rows = [slot for slot in family.slots if slot[0] in family.dialect.by_letter]
+    related = len(family.slots) - len(rows)
+    if len(rows) > MOST_SLOTS or related > MOST_RELATIONS or len(compiler.steps) > MOST_STEPS:
+        raise UserError(f"{family} is too long: at most {MOST_SLOTS} descriptions and {MOST_RELATIONS} relations")
+    allowed = np.array([_allowed(family, slot, slot == rows[-1]) for slot in rows])
+    if not allowed.any(axis=1).all():
+        raise UserError(f"{family}: nothing is left that a description may name; add an attribute")
+    return Code(np.array(compiler.steps, np.int64), allowed, (first, second), _answers(family, counts))
 
 
-def _compile(
-    shape: Expr, family: Family, steps: list[tuple[int, int, int, int]], places: dict[str, int], single: bool
-) -> None:
-    head = shape.head
-    for arg in shape.args:
-        _compile(arg, family, steps, places, head.family == "unique")
-    places_key = ""
-    if head.family[0] == "D":
-        forbidden = sum(1 << i for i, a in enumerate(ATTRIBUTES) if (head.family, a) in family.unnamed)
-        places_key = head.family
-        step = (DESCRIBE, int(head.family[1:]) - 1, forbidden, int(single))
-    elif head.family == "relate":
-        places_key = head.index[0]
-        step = (RELATE, int(head.index[0][1:]) - 1, 0, 0)
-    else:
-        attribute = ATTRIBUTES.index(head.index[0]) if head.index else 0
-        step = (OPERATIONS.index(head.family), attribute, 0, 0)
-        if head.family == "same":
-            places_key = f"A{1 + sum(key[0] == 'A' for key in places)}"
-    if places_key:
-        places[places_key] = len(steps)
-    steps.append(step)
+class _Compiler:
+    """Writes down the steps of a family, arguments first."""
+
+    def __init__(self, family: Family) -> None:
+        self.dialect = family.dialect
+        self.rows = [slot for slot in family.slots if slot[0] in self.dialect.by_letter]
+        self.facets = [(letter, facet.attribute) for letter, facet in facets_of(self.dialect)]
+        self.links = [name for name, act in self.dialect.acts.items() if act == "link"]
+        self.steps: list[tuple[int, int, int, int]] = []
+        self.places: dict[str, int] = {}
+
+    def visit(self, shape: Expr, single: bool = False) -> None:
+        head = shape.head
+        act = self._act(head.family)
+        for arg in shape.args:
+            self.visit(arg, act == "unique")
+        sorts = self.dialect.sorts
+        if act == "describe":
+            place, sort = head.family, sorts.index(self.dialect.by_letter[head.family[0]])
+            step = (DESCRIBE, self.rows.index(head.family), int(single), sort)
+        elif act == "relate":
+            place, step = head.index[0], (RELATE, int(head.index[0][1:]) - 1, 0, 0)
+        elif act in ("same", "query"):
+            place = f"A{1 + sum(key[0] == 'A' for key in self.places)}" * (act == "same")
+            letter = self.dialect.by_symbol[head.family].letter
+            step = (OPERATIONS.index(act), self.facets.index((letter, head.index[0])), 0, 0)
+        else:
+            place, link = "", self.links.index(head.family) if act == "link" else 0
+            step = (OPERATIONS.index(act), link, 0, 0)
+        if place:
+            self.places[place] = len(self.steps)
+        self.steps.append(step)
+
+    def _act(self, family: str) -> str:
+        """What a symbol of this family does."""
+        if family[0] in self.dialect.by_letter:
+            return "describe"
+        sort = self.dialect.by_symbol.get(family)
+        act = self.dialect.acts.get(family) or (family.removeprefix(sort.prefix) if sort else family)
+        if act not in OPERATIONS:
+            raise UserError(f"questions with {family} cannot be searched for: the dialect does not say what it does")
+        return act
 
 
-def _answers(family: Family, counts: tuple[int, int], sizes: tuple[int, ...]) -> np.ndarray:
+def _allowed(family: Family, slot: str, outermost: bool) -> np.ndarray:
+    """Which sets of facets a description may name: bool[sets as bits]. An attribute is named once, if at all."""
+    facets = facets_of(family.dialect)
+    forbidden = {attribute for other, attribute in family.unnamed if other == slot}
+    taken = {frozenset(names) for names in family.taken} if outermost else set()
+    found = []
+    for chosen in product((False, True), repeat=len(facets)):
+        said = [facet for facet, is_in in zip(facets, reversed(chosen)) if is_in]
+        names = frozenset(facet.attribute for _, facet in said)
+        fits = len(names) == len(said) and all(letter == slot[0] for letter, _ in said)
+        if outermost and family.outer is not None:
+            found.append(fits and names == frozenset(family.outer))
+        else:
+            found.append(fits and not names & forbidden and names not in taken)
+    return np.array(found)
+
+
+def _answers(family: Family, counts: tuple[int, int]) -> np.ndarray:
     """The answers that a family may have, as numbers: no and yes are 0 and 1, values are codes."""
-    kind = family.shape.head
-    if kind.out == "number":
-        return np.arange(counts[0], counts[1] + 1)
-    return np.arange(2 if kind.out == "bool" else sizes[ATTRIBUTES.index(kind.out)])
+    kind = family.shape.head.out
+    return np.arange(counts[0], counts[1] + 1) if kind == "number" else np.arange(len(family.dialect.answers[kind]))
 
 
 class Looked(NamedTuple):
-    """Scenes as the loops want them."""
+    """Scenes as the loops want them. Things are objects first; further sorts may follow."""
 
-    objects: np.ndarray  # uint8[n]: how many
-    codes: np.ndarray  # uint8[n, k, 4]
-    beyond: np.ndarray  # mask[n, 4, k]
+    spans: np.ndarray  # int64[n, sorts, 2]: the place of the first thing of each sort, and how many there are
+    codes: np.ndarray  # uint8[n, things, facets]
+    beyond: np.ndarray  # mask[n, 4, things]
+    links: np.ndarray  # mask[n, links, things]: where each link leads
 
 
-def look(scenes: Scenes) -> Looked:
-    """Codes and relations, side by side."""
+def look(scenes: Scenes, speech: Speech = CLEVR) -> Looked:
+    """Codes and relations of the objects, side by side."""
     beyond = all_beyond(scenes)
+    columns = []
+    for facet in dialect_of(speech).objects.facets:
+        words = np.full(256, NONE, np.uint8)
+        words[: len(facet.codes)] = facet.codes
+        columns.append(words[scenes.codes[facet.attribute]])
     return Looked(
-        scenes.count,
-        np.stack([scenes.codes[attribute] for attribute in ATTRIBUTES], axis=2),
+        np.stack([np.zeros(len(scenes), np.int64), scenes.count], axis=1)[:, None],
+        np.stack(columns, axis=2),
         np.stack([beyond[direction] for direction in DIRECTIONS], axis=1).astype(np.uint64),
+        np.zeros((len(scenes), 0, scenes.places), np.uint64),
     )
 
 
 def search(
     scenes: Scenes,
-    families: tuple[Family, ...],
+    families: Sequence[Family],
     each: int,
     key: Key,
     rules: Rules | None = None,
     looked: Looked | None = None,
 ) -> Found:
     """Up to `each` questions per scene, of as many different families, drawn at random."""
-    rules = rules or Rules()
-    if any(attribute not in scenes.vocabulary.by_name for attribute in ATTRIBUTES):
-        raise UserError(f"questions need the attributes {', '.join(ATTRIBUTES)}")
-    if scenes.places > MOST_OBJECTS:
-        raise UserError(f"questions are for scenes of at most {MOST_OBJECTS} objects, not {scenes.places}")
-    sizes = tuple(len(scenes.vocabulary[a].values) for a in ATTRIBUTES)
-    codes = [code_of(family, rules.counts, sizes) for family in families]
+    rules, dialect = rules or Rules(), families[0].dialect
+    _check(scenes, dialect)
+    facets = facets_of(dialect)
+    codes = [code_of(family, rules.counts) for family in families]
     steps = np.full((len(codes), MOST_STEPS, 4), -1, np.int64)
-    answers = np.full((len(codes), max(MOST_COUNT + 1, *sizes)), -1, np.int64)
+    answers = np.full((len(codes), max(len(code.answers) for code in codes)), -1, np.int64)
+    allowed = np.zeros((len(codes), MOST_SLOTS, 1 << len(facets)), bool)
     for f, code in enumerate(codes):
         steps[f, : len(code.steps)] = code.steps
         answers[f, : len(code.answers)] = code.answers
-    demands = np.array([(c.outer, c.outer_named, c.taken, *c.apart) for c in codes], np.int64)
+        allowed[f, : len(code.allowed)] = code.allowed
+    apart = np.array([code.apart for code in codes], np.int64)
     strict = np.array([rules.strict or family.name == "single_and" for family in families])
-    seen = looked or look(scenes)
     room = len(scenes) * each
     found = Found(
         np.zeros(room, np.int32),
         np.zeros(room, np.int16),
         np.zeros(room, np.uint8),
-        np.full((room, MOST_SLOTS, 4), NONE, np.uint8),
+        np.full((room, MOST_SLOTS, len(facets)), NONE, np.uint8),
         np.full((room, MOST_RELATIONS), NONE, np.uint8),
         np.full((room, MOST_REFERENTS), NONE, np.uint8),
     )
     lengths = np.array([len(code.steps) for code in codes])
-    sizes_of = np.array(sizes)
-    made = _search(key.rng(), *seen, sizes_of, steps, lengths, answers, demands, strict, each, rules.tries, *found)
+    sizes = np.array([len(facet.words) for _, facet in facets])
+    seen = looked or look(scenes, dialect)
+    demands = (steps, lengths, answers, allowed, apart, strict)
+    made = _search(key.rng(), *seen, sizes, *demands, each, rules.tries, *found)
     return found.rows(slice(0, made))
+
+
+def _check(scenes: Scenes, dialect: Dialect) -> None:
+    vocabulary, sort = scenes.vocabulary, dialect.objects
+    missing = [name for name in sort.attributes if vocabulary.by_name.get(name) != sort.vocabulary[name]]
+    if missing:
+        raise UserError(
+            f"these questions need the attributes {', '.join(sort.attributes)}, each with its values, and the scenes "
+            f"have another {missing[0]} or none; take clevr_families(scenes.vocabulary)"
+        )
+    if scenes.places > MOST_THINGS:
+        raise UserError(f"questions are for scenes of at most {MOST_THINGS} objects, not {scenes.places}")
+    if len(facets_of(dialect)) > MOST_FACETS:
+        raise UserError(f"questions speak of at most {MOST_FACETS} attributes and kinds of categories")
 
 
 def distinct(several: Sequence[Found]) -> Found:
@@ -211,30 +268,33 @@ def distinct(several: Sequence[Found]) -> Found:
     return found.rows(first)
 
 
-def filling(family: Family, described: np.ndarray, related: np.ndarray, scenes: Scenes) -> Filling:
+def filling(family: Family, described: np.ndarray, related: np.ndarray) -> Filling:
     """The slots of one question, in words."""
-    words = [scenes.vocabulary[attribute].values for attribute in ATTRIBUTES]
+    facets = [facet for _, facet in facets_of(family.dialect)]
+    rows = iter(described.tolist())
     found: Filling = {}
     for slot in family.slots:
-        number = int(slot[1:]) - 1
-        if slot[0] == "D":
-            found[slot] = Description(*("" if c == NONE else words[a][c] for a, c in enumerate(described[number])))
-        else:
-            found[slot] = DIRECTIONS[related[number]]
+        if slot[0] == "R":
+            found[slot] = DIRECTIONS[related[int(slot[1:]) - 1]]
+            continue
+        said = ((facet, code) for facet, code in zip(facets, next(rows)) if code != NONE)
+        found[slot] = Description(**{facet.attribute: facet.words[code] for facet, code in said})
     return found
 
 
 @njit(cache=True)
 def _search(
     rng: np.random.Generator,
-    count: np.ndarray,
+    spans: np.ndarray,
     codes: np.ndarray,
     beyond: np.ndarray,
+    links: np.ndarray,
     sizes: np.ndarray,
     steps: np.ndarray,
     lengths: np.ndarray,
     answers: np.ndarray,
-    demands: np.ndarray,
+    allowed: np.ndarray,
+    apart: np.ndarray,
     strict: np.ndarray,
     each: int,
     tries: int,
@@ -248,14 +308,14 @@ def _search(
     """Fill the columns; returns how many questions were found."""
     made = 0
     families = len(steps)
-    masks = np.zeros((4, 256), np.uint64)
+    masks = np.zeros((len(sizes), 256), np.uint64)
     denoted = np.zeros(MOST_STEPS, np.uint64)
-    described = np.full((MOST_SLOTS, 4), NONE, np.uint8)
+    described = np.full((MOST_SLOTS, len(sizes)), NONE, np.uint8)
     related = np.full(MOST_RELATIONS, NONE, np.uint8)
     referents = np.full(MOST_REFERENTS, NONE, np.uint8)
-    for scene in range(len(count)):
-        k = int(count[scene])
-        _fill_masks(codes[scene], k, sizes, masks)
+    for scene in range(len(codes)):
+        there, code, far, link = spans[scene], codes[scene], beyond[scene], links[scene]
+        _fill_masks(code, there, masks)
         kept = 0
         for f in rng.permutation(families):
             if kept == each:
@@ -269,15 +329,15 @@ def _search(
                     related[:] = NONE
                     referents[:] = NONE
                     said = _pass(
-                        rng, k, codes[scene], beyond[scene], sizes, masks, steps[f], lengths[f], demands[f],
+                        rng, there, code, far, link, sizes, masks, steps[f], lengths[f], allowed[f],
                         described, related, referents, denoted, True, -1,
                     )  # fmt: skip
                     if said != wanted:
                         continue
-                    if demands[f, 3] >= 0 and denoted[demands[f, 3]] == denoted[demands[f, 4]]:
+                    if apart[f, 0] >= 0 and denoted[apart[f, 0]] == denoted[apart[f, 1]]:
                         continue
                     if strict[f] and _degenerate(
-                        rng, k, codes[scene], beyond[scene], sizes, masks, steps[f], lengths[f], demands[f],
+                        rng, there, code, far, link, sizes, masks, steps[f], lengths[f], allowed[f],
                         described, related, referents, denoted, said,
                     ):  # fmt: skip
                         continue
@@ -298,18 +358,19 @@ def _search(
 
 
 @njit(cache=True)
-def _fill_masks(codes: np.ndarray, k: int, sizes: np.ndarray, masks: np.ndarray) -> None:
-    """The objects with each value."""
+def _fill_masks(codes: np.ndarray, spans: np.ndarray, masks: np.ndarray) -> None:
+    """The things of which each word is true."""
     masks[:] = 0
-    for i in range(k):
-        for a in range(4):
-            masks[a, codes[i, a]] |= np.uint64(1) << np.uint64(i)
+    for first, count in spans:
+        for i in range(first, first + count):
+            for a in range(codes.shape[1]):
+                masks[a, codes[i, a]] |= np.uint64(1) << np.uint64(i)
 
 
 @njit(cache=True)
 def _fits(described: np.ndarray, inside: np.uint64, masks: np.ndarray) -> np.uint64:
-    """The objects of a set that a description is true of."""
-    for a in range(4):
+    """The things of a set that a description is true of."""
+    for a in range(len(described)):
         if described[a] != NONE:
             inside &= masks[a, described[a]]
     return inside
@@ -335,14 +396,15 @@ def _lowest(mask: np.uint64) -> int:
 @njit(cache=True)
 def _degenerate(
     rng: np.random.Generator,
-    k: int,
+    spans: np.ndarray,
     codes: np.ndarray,
     beyond: np.ndarray,
+    links: np.ndarray,
     sizes: np.ndarray,
     masks: np.ndarray,
     steps: np.ndarray,
     length: int,
-    demand: np.ndarray,
+    allowed: np.ndarray,
     described: np.ndarray,
     related: np.ndarray,
     referents: np.ndarray,
@@ -355,7 +417,7 @@ def _degenerate(
     for i in range(length):
         if steps[i, 0] == RELATE or steps[i, 0] == SAME:
             again = _pass(
-                rng, k, codes, beyond, sizes, masks, steps, length, demand,
+                rng, spans, codes, beyond, links, sizes, masks, steps, length, allowed,
                 described, related, scratch, denoted, False, i,
             )  # fmt: skip
             if again == said and _same_sets(steps, length, before, denoted):
@@ -375,14 +437,15 @@ def _same_sets(steps: np.ndarray, length: int, before: np.ndarray, after: np.nda
 @njit(cache=True)
 def _pass(
     rng: np.random.Generator,
-    k: int,
+    spans: np.ndarray,
     codes: np.ndarray,
     beyond: np.ndarray,
+    links: np.ndarray,
     sizes: np.ndarray,
     masks: np.ndarray,
     steps: np.ndarray,
     length: int,
-    demand: np.ndarray,
+    allowed: np.ndarray,
     described: np.ndarray,
     related: np.ndarray,
     referents: np.ndarray,
@@ -394,7 +457,7 @@ def _pass(
 
     Returns the answer, or -1 where there is none.
     """
-    present = (np.uint64(1) << np.uint64(k)) - np.uint64(1)
+    present = (np.uint64(1) << np.uint64(spans[0, 1])) - np.uint64(1)
     stack = np.zeros(8, np.uint64)
     top, spoken = 0, 0
     for i in range(length):
@@ -405,13 +468,12 @@ def _pass(
         elif operation == DESCRIBE:
             inside = stack[top - 1]
             if choosing:
-                named = demand[1] if detail == demand[0] else -1
-                taken = demand[2] if detail == demand[0] else 0
-                if steps[i, 3]:
-                    if not _describe_one(rng, k, codes, masks, inside, steps[i, 2], named, taken, described[detail]):
+                if steps[i, 2]:
+                    if not _describe_one(rng, codes, masks, inside, allowed[detail], described[detail]):
                         return -1
                 else:
-                    _describe_set(rng, k, codes, sizes, inside, steps[i, 2], named, taken, described[detail])
+                    first, count = spans[steps[i, 3]]
+                    _describe_set(rng, first, count, codes, sizes, inside, allowed[detail], described[detail])
             stack[top - 1] = _fits(described[detail], inside, masks)
             denoted[i] = stack[top - 1]
         elif operation == UNIQUE:
@@ -432,6 +494,8 @@ def _pass(
             denoted[i] = stack[top - 1]
             if i == whole:
                 stack[top - 1] = present
+        elif operation == LINK:
+            stack[top - 1] = _led_to(stack[top - 1], links[detail])
         elif operation == INTERSECT:
             top -= 1
             stack[top - 1] &= stack[top]
@@ -459,42 +523,41 @@ def _pass(
 
 
 @njit(cache=True)
-def _allowed(subset: int, forbidden: int, named: int, taken: int) -> bool:
-    """Whether a description may name this set of attributes."""
-    if named >= 0:
-        return subset == named
-    return not subset & forbidden and not (taken >> subset) & 1
+def _led_to(things: np.uint64, link: np.ndarray) -> np.uint64:
+    """All that a link leads to from some things."""
+    found = np.uint64(0)
+    while things:
+        found |= link[_lowest(things)]
+        things &= things - np.uint64(1)
+    return found
 
 
 @njit(cache=True)
 def _describe_one(
     rng: np.random.Generator,
-    k: int,
     codes: np.ndarray,
     masks: np.ndarray,
     inside: np.uint64,
-    forbidden: int,
-    named: int,
-    taken: int,
+    allowed: np.ndarray,
     described: np.ndarray,
 ) -> bool:
-    """Draw a description that fits exactly one object inside, among all such; False if there is none."""
+    """Draw a description that fits exactly one thing inside, among all such; False if there is none."""
     seen = 0
-    for i in range(k):
+    fits = np.empty(len(allowed), np.uint64)
+    fits[0] = inside
+    for i in range(len(codes)):
         one = np.uint64(1) << np.uint64(i)
         if not inside & one:
             continue
-        for subset in range(16):
-            if not _allowed(subset, forbidden, named, taken):
-                continue
-            fits = inside
-            for a in range(4):
-                if (subset >> a) & 1:
-                    fits &= masks[a, codes[i, a]]
-            if fits == one:
+        for a in range(codes.shape[1]):
+            alike, half = masks[a, codes[i, a]], 1 << a
+            for fewer in range(half):
+                fits[fewer + half] = fits[fewer] & alike
+        for subset in range(len(allowed)):
+            if allowed[subset] and fits[subset] == one:
                 seen += 1
                 if rng.random() * seen < 1.0:
-                    for a in range(4):
+                    for a in range(codes.shape[1]):
                         described[a] = codes[i, a] if (subset >> a) & 1 else NONE
     return seen > 0
 
@@ -502,30 +565,29 @@ def _describe_one(
 @njit(cache=True)
 def _describe_set(
     rng: np.random.Generator,
-    k: int,
+    first: int,
+    count: int,
     codes: np.ndarray,
     sizes: np.ndarray,
     inside: np.uint64,
-    forbidden: int,
-    named: int,
-    taken: int,
+    allowed: np.ndarray,
     described: np.ndarray,
 ) -> None:
-    """Draw a description of a set: of some object inside, of some object of the scene, or of nothing there."""
-    subset = int(rng.random() * 16)
-    while not _allowed(subset, forbidden, named, taken):
-        subset = int(rng.random() * 16)
+    """Draw a description of a set: of some thing inside, of some thing of the scene, or of nothing there."""
+    subset = int(rng.random() * len(allowed))
+    while not allowed[subset]:
+        subset = int(rng.random() * len(allowed))
     kind = rng.random()
-    i = int(rng.random() * k)
+    i = first + int(rng.random() * count)
     if kind < 0.6 and inside:
         while not (inside >> np.uint64(i)) & np.uint64(1):
-            i = int(rng.random() * k)
-    for a in range(4):
+            i = first + int(rng.random() * count)
+    for a in range(len(sizes)):
         described[a] = codes[i, a] if (subset >> a) & 1 else NONE
     if kind > 0.85 and subset:
-        a = int(rng.random() * 4)
+        a = int(rng.random() * len(sizes))
         while not (subset >> a) & 1:
-            a = int(rng.random() * 4)
+            a = int(rng.random() * len(sizes))
         described[a] = int(rng.random() * sizes[a])
 
 

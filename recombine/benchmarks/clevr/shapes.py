@@ -12,18 +12,18 @@ count(filter[color,red](relate[left](unique(filter[shape,cube](scene)))))
 
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 from recombine.benchmarks.clevr.language import (
-    ATTRIBUTES,
+    CLEVR,
     COUNT,
     EXIST,
     INTERSECT,
     SCENE,
     UNION,
     UNIQUE,
+    Dialect,
+    Sort,
     equal,
-    filter_,
     query,
     relate,
     same,
@@ -31,62 +31,61 @@ from recombine.benchmarks.clevr.language import (
 from recombine.language.expr import Expr, Symbol
 
 
-class Description(NamedTuple):
-    """What is said of an object itself; an empty string says nothing."""
+class Description(frozenset[tuple[str, str]]):
+    """What is said of a thing itself: values of attributes; an empty value says nothing."""
 
-    size: str = ""
-    color: str = ""
-    material: str = ""
-    shape: str = ""
+    def __new__(cls, **said: str) -> "Description":
+        return super().__new__(cls, ((attribute, value) for attribute, value in said.items() if value))
 
     @property
-    def named(self) -> tuple[str, ...]:
+    def named(self) -> frozenset[str]:
         """The attributes that are said."""
-        return tuple(attribute for attribute, value in zip(ATTRIBUTES, self) if value)
+        return frozenset(attribute for attribute, _ in self)
 
 
 Filling = dict[str, Description | str]
 """A description for every slot D1, D2, ..., a direction for every slot R1, R2, ..."""
 
 
-def shape_of(program: Expr) -> Expr:
+def shape_of(program: Expr, dialect: Dialect = CLEVR) -> Expr:
     """The program with descriptions and directions left open."""
-    return abstract(program)[0]
+    return abstract(program, dialect)[0]
 
 
-def parts_of(program: Expr) -> dict[str, Expr]:
+def parts_of(program: Expr, dialect: Dialect = CLEVR) -> dict[str, Expr]:
     """The part of a program at every slot, innermost first; A1, A2, ... are its matching parts (`same`)."""
-    return abstract(program)[1]
+    return abstract(program, dialect)[1]
 
 
-def filling_of(program: Expr) -> Filling:
+def filling_of(program: Expr, dialect: Dialect = CLEVR) -> Filling:
     """What fills the slots of a program's shape."""
-    return filled(parts_of(program))
+    return filled(parts_of(program, dialect), dialect)
 
 
-def filled(parts: Mapping[str, Expr]) -> Filling:
+def filled(parts: Mapping[str, Expr], dialect: Dialect) -> Filling:
     """What the parts of a program say."""
     values: dict[str, Description | str] = {}
     for slot, term in parts.items():
-        if slot[0] == "D":
-            values[slot] = describe(term)[0]
+        if slot[0] in dialect.by_letter:
+            values[slot] = describe(term, dialect)[0]
         elif slot[0] == "R":
             values[slot] = term.head.index[0]
     return values
 
 
-def fill(shape: Expr, filling: Mapping[str, Description | str]) -> Expr:
+def fill(shape: Expr, filling: Mapping[str, Description | str], dialect: Dialect = CLEVR) -> Expr:
     """The shape with its slots filled."""
-    args = tuple(fill(arg, filling) for arg in shape.args)
+    args = tuple(fill(arg, filling, dialect) for arg in shape.args)
     head = shape.head
     if head.family == "relate":
         return Expr(_relate(str(filling[head.index[0]])), args)
-    if head.family[0] != "D":
+    sort = dialect.by_letter.get(head.family[0])
+    if sort is None:
         return Expr(head, args)
-    (term,) = args
-    for attribute, value in zip(ATTRIBUTES, filling[head.family]):
-        if value:
-            term = Expr(_filter(attribute, value), (term,))
+    (term,), said = args, dict(filling[head.family])  # type: ignore[arg-type]
+    for attribute in sort.attributes:
+        if attribute in said:
+            term = Expr(_filter(sort, attribute, said[attribute]), (term,))
     return term
 
 
@@ -96,42 +95,44 @@ def slots_of(shape: Expr) -> Iterator[str]:
         yield from slots_of(arg)
     if shape.head.family == "relate":
         yield shape.head.index[0]
-    elif shape.head.family[0] == "D":
+    elif shape.head.family[0].isupper():
         yield shape.head.family
 
 
 @lru_cache(maxsize=1 << 16)
-def describe(term: Expr) -> tuple[Description, Expr]:
-    """A chain of filters in CLEVR's order, as a description, and what it filters."""
+def describe(term: Expr, dialect: Dialect = CLEVR) -> tuple[Description, Expr]:
+    """A chain of filters in the dialect's order, as a description, and what it filters."""
+    sort = dialect.by_set[term.head.out]
     values: dict[str, str] = {}
-    limit = len(ATTRIBUTES)
-    while term.head.family == "filter" and ATTRIBUTES.index(term.head.index[0]) < limit:
+    limit = len(sort.attributes)
+    while term.head.family == f"{sort.prefix}filter" and sort.attributes.index(term.head.index[0]) < limit:
         attribute, value = term.head.index
-        values[attribute], limit = value, ATTRIBUTES.index(attribute)
+        values[attribute], limit = value, sort.attributes.index(attribute)
         (term,) = term.args
     return Description(**values), term
 
 
-def abstract(program: Expr) -> tuple[Expr, dict[str, Expr]]:
+def abstract(program: Expr, dialect: Dialect = CLEVR) -> tuple[Expr, dict[str, Expr]]:
     """The shape of a program, and its part at every slot."""
     parts: dict[str, Expr] = {}
-    return _abstract(program, parts), parts
+    return _abstract(program, parts, dialect), parts
 
 
-def _abstract(term: Expr, parts: dict[str, Expr], condition: bool = False) -> Expr:
+def _abstract(term: Expr, parts: dict[str, Expr], dialect: Dialect, condition: bool = False) -> Expr:
     """The shape of a term; notes the program's part at each slot. A condition of `intersect` has no slot of its own."""
-    if term.head.out != "objects":
-        return Expr(term.head, tuple(_abstract(arg, parts) for arg in term.args))
-    base = describe(term)[1]
-    head, inner = base.head, tuple(_abstract(arg, parts, base.head == INTERSECT) for arg in base.args)
+    sort = dialect.by_set.get(term.head.out)
+    if sort is None:
+        return Expr(term.head, tuple(_abstract(arg, parts, dialect) for arg in term.args))
+    base = describe(term, dialect)[1]
+    head, inner = base.head, tuple(_abstract(arg, parts, dialect, base.head == INTERSECT) for arg in base.args)
     if head.family == "relate":
         head = _related(int(_note("R", base, parts)[1:]))
-    elif head.family == "same":
+    elif head.family == f"{sort.prefix}same":
         _note("A", base, parts)
     shape = Expr(head, inner)
     if condition and term is base:
         return shape
-    return Expr(_described(int(_note("D", term, parts)[1:])), (shape,))
+    return Expr(_described(sort, _note(sort.letter, term, parts)), (shape,))
 
 
 def _note(kind: str, term: Expr, parts: dict[str, Expr]) -> str:
@@ -140,12 +141,17 @@ def _note(kind: str, term: Expr, parts: dict[str, Expr]) -> str:
     return slot
 
 
-_filter, _relate = cache(filter_), cache(relate)
+_relate = cache(relate)
 
 
 @cache
-def _described(number: int) -> Symbol:
-    return Symbol(f"D{number}", (), ("objects",), "objects")
+def _filter(sort: Sort, attribute: str, value: str) -> Symbol:
+    return sort.filter(attribute, value)
+
+
+@cache
+def _described(sort: Sort, slot: str) -> Symbol:
+    return Symbol(slot, (), (sort.many,), sort.many)
 
 
 @cache

@@ -60,7 +60,7 @@ def question_plainly(setup: str, each: int) -> float:
 def _execution(scenes: Scenes, key: Key) -> Speed:
     found = search(scenes[:200], CLEVR_FAMILIES, 5, key / "programs")
     programs: list[Expr] = [
-        build(CLEVR_FAMILIES[f], filling(CLEVR_FAMILIES[f], described, related, scenes))
+        build(CLEVR_FAMILIES[f], filling(CLEVR_FAMILIES[f], described, related))
         for f, described, related in zip(found.family, found.described, found.related)
     ]
 

@@ -16,7 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from recombine.benchmarks.clevr.english import ask
-from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Family, build
+from recombine.benchmarks.clevr.families import Family, build, clevr_families
+from recombine.benchmarks.clevr.language import ATTRIBUTES, Dialect, dialect_of
 from recombine.benchmarks.clevr.meaning import answer_text
 from recombine.benchmarks.clevr.program import write_program
 from recombine.benchmarks.clevr.questions import NONE, Found, Rules, balance, filling, search
@@ -81,10 +82,13 @@ class ClevrStudy:
         engine: Engine | None = None,
         world: ClevrWorld | None = None,
         rules: Rules | None = None,
+        dialect: Dialect | None = None,
     ) -> None:
         self.scale, self.seed, self.store = scale, seed, store
         self.engine = engine or InProcess()
         self.world, self.rules = world or ClevrWorld(), rules or Rules()
+        self.dialect = dialect or dialect_of(self.world.vocabulary)
+        self._plain = dialect is None and {*self.dialect.objects.attributes} == {*ATTRIBUTES}
         self.key = Key(seed) / "clevr"
         self._shards: dict[tuple[str, int], Scenes] = {}
 
@@ -131,6 +135,8 @@ class ClevrStudy:
 
     def questions_recipe(self, part: Part) -> Recipe:
         parameters = {"rules": self.rules, "questions": self.scale.questions, "spare": SPARE, "seed": self.seed}
+        if not self._plain:  # CLEVR's own attributes are spoken of in CLEVR's words
+            parameters["dialect"] = self.dialect
         return Recipe("clevr-questions", VERSION, parameters, {"scenes": self.scenes_recipe(part).digest})
 
     def questions_folder(self, part: Part) -> Path:
@@ -139,8 +145,9 @@ class ClevrStudy:
         scenes = self.scenes_folder(part)
 
         def make(draft: Path) -> None:
+            wanted = self.scale.questions + SPARE
             finder = FindCandidates(
-                str(draft), str(scenes), self.world, self.rules, self.scale.questions + SPARE, key / "search"
+                str(draft), str(scenes), self.world, self.dialect, self.rules, wanted, key / "search"
             )
             self.engine.map(finder, range(self.shards(part)), f"questions: searching {part}")
             found = read_candidates(draft, range(self.shards(part)), SHARD)
@@ -152,6 +159,7 @@ class ClevrStudy:
                 str(draft),
                 str(scenes),
                 self.world,
+                self.dialect,
                 key / "words",
                 recipe,
                 tuple(np.cumsum([0, *sizes]).tolist()),
@@ -170,6 +178,7 @@ class FindCandidates:
     folder: str
     scenes_folder: str
     world: ClevrWorld
+    dialect: Dialect
     rules: Rules
     each: int
     key: Key
@@ -178,7 +187,7 @@ class FindCandidates:
         file = Path(self.folder) / f"candidates-{shard:05}.npz"
         if not file.exists():
             scenes = read_scenes(self.world, Path(self.scenes_folder), shard)
-            found = search(scenes, CLEVR_FAMILIES, self.each, self.key / shard, self.rules)
+            found = search(scenes, clevr_families(self.dialect), self.each, self.key / shard, self.rules)
             write_atomically(file, lambda draft: np.savez(draft, **found._asdict()))
 
 
@@ -199,6 +208,7 @@ class WriteQuestions:
     folder: str
     scenes_folder: str
     world: ClevrWorld
+    dialect: Dialect
     key: Key
     recipe: Recipe
     starts: tuple[int, ...]
@@ -215,24 +225,24 @@ class WriteQuestions:
         found = found.rows(chosen[self.starts[shard] : self.starts[shard + 1]])
         scenes = read_scenes(self.world, Path(self.scenes_folder), shard)
         first = int(chosen[: self.starts[shard]].sum())
-        table = questions_table(found, CLEVR_FAMILIES, scenes, shard * SHARD, first, self.key / shard)
+        table = questions_table(found, clevr_families(self.dialect), scenes, shard * SHARD, first, self.key / shard)
         write_table(file, table, self.recipe)
 
 
 def questions_table(
-    found: Found, families: tuple[Family, ...], scenes: Scenes, first_scene: int, first: int, key: Key
+    found: Found, families: Sequence[Family], scenes: Scenes, first_scene: int, first: int, key: Key
 ) -> pa.Table:
     """Questions in words, one row each; `scenes` is the batch that `found.scene` points into."""
     rng = key.rng()
     rows: dict[str, list] = {name: [] for name in ("question", "answer", "program", "trace", "referents")}
     for q in range(len(found.scene)):
         family, scene = families[found.family[q]], int(found.scene[q])
-        slots = filling(family, found.described[q], found.related[q], scenes)
+        slots = filling(family, found.described[q], found.related[q])
         program = build(family, slots)
         rows["question"].append(ask(family, slots, rng))
         rows["answer"].append(answer_text(program.head.out, int(found.answer[q]), scenes.vocabulary))
-        rows["program"].append(json.dumps(write_program(program), separators=(",", ":")))
-        rows["trace"].append(trace_text(program, scenes, scene))
+        rows["program"].append(json.dumps(write_program(program, dialect=family.dialect), separators=(",", ":")))
+        rows["trace"].append(trace_text(program, scenes, scene, dialect=family.dialect))
         rows["referents"].append([int(one) for one in found.referents[q] if one != NONE])
     index = [families[f].index for f in found.family]
     return pa.table(

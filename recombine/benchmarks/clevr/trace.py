@@ -6,10 +6,12 @@ left of object 1: objects 0 and 3
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
-from recombine.benchmarks.clevr.english_words import DIRECTIONS
+from recombine.benchmarks.clevr.english_words import DIRECTIONS, words_of
+from recombine.benchmarks.clevr.language import CLEVR, Dialect, dialect_of
 from recombine.benchmarks.clevr.meaning import Plainly, TraceStep, answer_text, trace
 from recombine.benchmarks.clevr.program import in_order, is_answer
 from recombine.benchmarks.clevr.relations import listed, plainly_beyond
@@ -20,9 +22,12 @@ Related = Mapping[str, np.ndarray]
 NO_VALUE = "–"
 
 
-def trace_text(program: Expr, scenes: Scenes, scene: int, related: Related | None = None) -> str:
+def trace_text(
+    program: Expr, scenes: Scenes, scene: int, related: Related | None = None, dialect: Dialect | None = None
+) -> str:
     """What a program does on a scene, in plain language, one line per step."""
-    return "\n".join([english for _, english in steps_in_words(program, plain_scene(scenes, scene, related))])
+    plain = plain_scene(scenes, scene, related, dialect)
+    return "\n".join([english for _, english in steps_in_words(program, plain)])
 
 
 class _Beyond(dict[str, list[list[int]]]):
@@ -36,13 +41,13 @@ class _Beyond(dict[str, list[list[int]]]):
         return found
 
 
-def plain_scene(scenes: Scenes, scene: int, related: Related | None) -> Plainly:
+def plain_scene(scenes: Scenes, scene: int, related: Related | None, dialect: Dialect | None = None) -> Plainly:
     """The same as `Plainly.of`, sooner."""
-    count = int(scenes.count[scene])
+    count, dialect = int(scenes.count[scene]), dialect or dialect_of(scenes.vocabulary)
     if related is not None:
-        return Plainly(scenes.objects(scene), _Beyond(lambda way: listed(related[way][scene], count)))
+        return Plainly(scenes.objects(scene), _Beyond(lambda way: listed(related[way][scene], count)), dialect)
     places = scenes.position[scene, :count].tolist()
-    return Plainly(scenes.objects(scene), _Beyond(lambda way: plainly_beyond(places, way)))
+    return Plainly(scenes.objects(scene), _Beyond(lambda way: plainly_beyond(places, way)), dialect)
 
 
 def steps_in_words(program: Expr, plain: Plainly) -> Iterator[tuple[TraceStep, str]]:
@@ -50,22 +55,72 @@ def steps_in_words(program: Expr, plain: Plainly) -> Iterator[tuple[TraceStep, s
     ends: list[TraceStep] = []  # the values that no step has taken yet
     for step, found in zip(in_order(program), trace(program, plain)):
         first = len(ends) - len(step.args)
-        yield found, _english(step, ends[first:], found)
+        lead = plain.dialect.leads.get(step.head.family) or LEADS[step.head.family]
+        yield found, _english(_Step(step, ends[first:], found, plain.dialect), lead)
         ends[first:] = [found]
 
 
-def _english(step: Expr, inputs: Sequence[TraceStep], found: TraceStep) -> str:
-    if found.value is not None:
-        return f"{_LEADS[step.head.family](step, inputs, found)}: {value_in_words(found)}"
-    if step.head.family == "unique" and inputs[0].value is not None:
-        return f"the only one: undefined, for there {_are(len(inputs[0].objects))}"
+class _Step(NamedTuple):
+    """A step, what it was given and what it found, and phrases that say so."""
+
+    step: Expr
+    given: Sequence[TraceStep]
+    found: TraceStep
+    dialect: Dialect
+
+    @property
+    def described(self) -> str:
+        return _described(self.step, len(self.found.objects), self.dialect)
+
+    @property
+    def direction(self) -> str:
+        return DIRECTIONS[self.step.head.index[0]][0]
+
+    @property
+    def attribute(self) -> str:
+        head = self.step.head
+        return self.dialect.by_symbol.get(head.family, self.dialect.objects).title(head.index[0])
+
+    @property
+    def first(self) -> str:
+        return value_in_words(self.given[0], self.dialect)
+
+    @property
+    def second(self) -> str:
+        return value_in_words(self.given[1], self.dialect)
+
+
+LEADS: Mapping[str, str] = {
+    "scene": "everything",
+    "filter": "{0.described}",
+    "unique": "the only one",
+    "relate": "{0.direction} {0.first}",
+    "same": "the same {0.attribute} as {0.first}",
+    "union": "in either ({0.first}) or ({0.second})",
+    "intersect": "in both ({0.first}) and ({0.second})",
+    "count": "how many",
+    "exist": "is there any",
+    "query": "the {0.attribute} of {0.first}",
+    "equal": "{0.first} is the same {0.attribute} as {0.second}",
+    "equal_integer": "{0.first} is as many as {0.second}",
+    "less_than": "{0.first} is fewer than {0.second}",
+    "greater_than": "{0.first} is more than {0.second}",
+}
+"""What a step of each family looks for; a colon and what it found follow."""
+
+
+def _english(step: _Step, lead: str) -> str:
+    if step.found.value is not None:
+        return f"{lead.format(step)}: {value_in_words(step.found, step.dialect)}"
+    if step.found.symbol == "unique" and step.given[0].value is not None:
+        return f"the only one: undefined, for there {_are(len(step.given[0].objects))}"
     return "not reached"
 
 
-def value_in_words(found: TraceStep) -> str:
+def value_in_words(found: TraceStep, dialect: Dialect = CLEVR) -> str:
     if found.value is None:
         return NO_VALUE
-    return answer_text(found.kind, found.value) if is_answer(found.kind) else numbers(found.objects)
+    return answer_text(found.kind, found.value) if is_answer(found.kind, dialect) else numbers(found.objects)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -86,35 +141,16 @@ def _are(count: int) -> str:
 
 
 @lru_cache(maxsize=1 << 14)
-def _described(step: Expr, count: int) -> str:
-    """What a run of filters has said up to here: the shape last, as a noun."""
+def _described(step: Expr, count: int, dialect: Dialect) -> str:
+    """What a run of filters has said up to here: the noun last."""
     said: list[tuple[bool, str]] = []
-    while step.head.family == "filter":
+    sort = dialect.by_symbol[step.head.family]
+    while dialect.by_symbol.get(step.head.family) is sort and len(step.head.index) == 2:
         attribute, value = step.head.index
-        said.insert(0, (attribute == "shape", value))
+        said.insert(0, (attribute == sort.noun, value))
         (step,) = step.args
     said.sort(key=lambda one: one[0])
-    noun = " ".join(value for _, value in said) + ("" if said[-1][0] else " thing") + "s" * (count != 1)
+    *adjectives, last = [words_of(sort).said(value)[0] for _, value in said] + [sort.bare[0]] * (not said[-1][0])
+    noun = " ".join((*adjectives, last if count == 1 else words_of(sort).plural(last)))
     which = {0: noun, 1: f"the {noun}"}.get(count, f"the {count} {noun}")
     return which if step.head.family == "scene" else f"of these, {which}"
-
-
-Lead = Callable[[Expr, Sequence[TraceStep], TraceStep], str]
-
-_LEADS: Mapping[str, Lead] = {
-    "scene": lambda step, given, found: "everything",
-    "filter": lambda step, given, found: _described(step, len(found.objects)),
-    "unique": lambda step, given, found: "the only one",
-    "relate": lambda step, given, found: f"{DIRECTIONS[step.head.index[0]][0]} object {given[0].value}",
-    "same": lambda step, given, found: f"the same {step.head.index[0]} as object {given[0].value}",
-    "union": lambda step, given, found: f"in either ({value_in_words(given[0])}) or ({value_in_words(given[1])})",
-    "intersect": lambda step, given, found: f"in both ({value_in_words(given[0])}) and ({value_in_words(given[1])})",
-    "count": lambda step, given, found: "how many",
-    "exist": lambda step, given, found: "is there any",
-    "query": lambda step, given, found: f"the {step.head.index[0]} of object {given[0].value}",
-    "equal": lambda step, given, found: f"{given[0].value} is the same {step.head.index[0]} as {given[1].value}",
-    "equal_integer": lambda step, given, found: f"{given[0].value} is as many as {given[1].value}",
-    "less_than": lambda step, given, found: f"{given[0].value} is fewer than {given[1].value}",
-    "greater_than": lambda step, given, found: f"{given[0].value} is more than {given[1].value}",
-}
-"""What a step of each family looks for; a colon and what it found follow."""

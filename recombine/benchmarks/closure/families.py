@@ -9,6 +9,7 @@ from typing import NamedTuple
 from recombine.benchmarks.clevr.english import English
 from recombine.benchmarks.clevr.english_frames import COMPARE, DEEP_EXIST, EITHER, QUERY, Frames, suiting
 from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Families, Family
+from recombine.benchmarks.clevr.language import CLEVR
 from recombine.benchmarks.clevr.shapes import EVERYTHING, asked, both, compare, either, hop_from, hops, match, shape_of
 from recombine.language.expr import Expr
 
@@ -51,7 +52,7 @@ _TESTS = {
         lambda matched, same: compare(same, match(matched), EVERYTHING),
         "material:color shape:color size:color material:size size:shape color:shape shape:size material:shape "
         "color:size",
-        lambda same: Frames((COMPARE["does-it"],), suiting(COMPARE, same), _PLAIN),
+        lambda same: Frames((COMPARE["does-it"],), suiting(COMPARE, CLEVR.objects.manner(same)), _PLAIN),
         (13, 16, 22),
         apart=("D2", "D3"),
     ),
@@ -59,7 +60,7 @@ _TESTS = {
         lambda matched, same: compare(same, match(matched), hops(1)),
         "material:color material:shape size:color color:size shape:color shape:size color:shape material:size "
         "size:shape",
-        lambda same: Frames((COMPARE["does-it"],), suiting(COMPARE, same), _PLAIN),
+        lambda same: Frames((COMPARE["does-it"],), suiting(COMPARE, CLEVR.objects.manner(same)), _PLAIN),
         (15, 18, 24),
         apart=("D2", "D4"),
     ),
@@ -67,7 +68,7 @@ _TESTS = {
         lambda matched, wanted: asked(wanted, both(match(matched), hops(1))),
         "shape:size material:size material:color size:material shape:material size:shape color:material shape:color "
         "color:shape size:color material:shape color:size",
-        lambda wanted: Frames((QUERY["of"],), suiting(QUERY, wanted), _PLAIN),
+        lambda wanted: Frames((QUERY["of"],), suiting(QUERY, CLEVR.objects.manner(wanted)), _PLAIN),
         (32, 33, 34, 35),
         apart=("A1", "R1"),
     ),

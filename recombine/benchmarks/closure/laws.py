@@ -20,7 +20,7 @@ def _draw(n: int, key: Key) -> tuple[Expr, ...]:
     for test, families in CLOSURE_FAMILIES.items():
         found = search(scenes, families, 1, key / test, RULES)
         programs += [
-            build(families[f], filling(families[f], described, related, scenes))
+            build(families[f], filling(families[f], described, related))
             for f, described, related in zip(found.family, found.described, found.related)
         ]
     order = (key / "order").rng().permutation(len(programs))

@@ -20,14 +20,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recombine.benchmarks.clevr.answers import ANSWERS, WORDS, Spelled, held_answers, spelled, strong_answers, term_of
+from recombine.benchmarks.clevr.answers import ANSWERS, Spelled, held_answers, spelled, strong_answers, term_of
 from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Family
-from recombine.benchmarks.clevr.language import ATTRIBUTES, DIRECTIONS, relate
+from recombine.benchmarks.clevr.language import ATTRIBUTES, CLEVR, DIRECTIONS, relate
 from recombine.language.expr import Expr, Symbol
 from recombine.store.errors import UserError
 from recombine.world.scenes import Scenes
 
-GUESSES: Mapping[str, tuple[str, ...]] = {**WORDS, "number": ("1", "2", "3")}
+GUESSES: Mapping[str, tuple[str, ...]] = {**CLEVR.answers, "number": ("1", "2", "3")}
 """By the type of the answer: what a learner chooses from, each alike, where no program it holds possible is defined.
 
 CLOSURE's counting questions have the answers 1, 2 and 3 alike often; so have the baselines of its counting tests.
