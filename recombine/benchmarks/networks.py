@@ -271,7 +271,7 @@ def refuse_unknown(options: Any) -> None:
             raise UserError(f"{name} must be one of {', '.join(known)}, not '{getattr(options, name)}'")
 
 
-def trained(networks: Networks[Any], model: str, options: Any, **given: Any) -> Training:
+def settings(networks: Networks[Any], model: str, options: Any, **given: Any) -> Training:
     """The paper's settings of a network, with those that were given in their place."""
     if model not in networks.models:
         raise UserError(f"there is no network '{model}'; choose one of {', '.join(networks.models)}")
@@ -281,13 +281,9 @@ def trained(networks: Networks[Any], model: str, options: Any, **given: Any) -> 
 
 
 def changes(options: Any) -> dict[str, Any]:
-    """The options that are not as usual, but for settings of the training.
-
-    >>> changes(Options())
-    {}
-    """
-    now = {one.name: getattr(options, one.name) for one in fields(options) if one.name not in SETTINGS}
-    return {one.name: now[one.name] for one in fields(options) if one.name in now and now[one.name] != one.default}
+    """The options that are not as usual, but for settings of the training."""
+    own = [one for one in fields(options) if one.name not in SETTINGS]
+    return {one.name: getattr(options, one.name) for one in own if getattr(options, one.name) != one.default}
 
 
 # --- a run
@@ -301,24 +297,19 @@ def check(job: Job, study: Any, out: Path | None = None) -> None:
 
     need_device(job.training.device)
     refuse_unknown(job.options)
-    if job.model not in job.networks.models:
-        raise UserError(f"there is no network '{job.model}'; choose one of {', '.join(job.networks.models)}")
+    settings(job.networks, job.model, job.options)
     if out is not None:
-        must_be_same(out / job.name, _described(job))  # before any data are made
+        must_be_same(out / job.name, identity(job))  # before any data are made
     job.networks.check(job, study)
     if out is not None:
         must_be_same(out / job.name, identity(job, study))
 
 
-def _described(job: Job) -> dict[str, Any]:
-    """What is known of an identity before the data are made."""
+def identity(job: Job, study: Any = None) -> dict[str, Any]:
+    """What decides the weights that a run ends with; without a study, what is known of it before the data are made."""
     told = {"benchmark": job.benchmark, **job.networks.config(job), "training": job.training.fixed()}
-    return {name: value for name, value in told.items() if name != "data"}
-
-
-def identity(job: Job, study: Any) -> dict[str, Any]:
-    """What decides the weights that a run ends with."""
-    told = {"benchmark": job.benchmark, **job.networks.config(job), "training": job.training.fixed()}
+    if study is None:
+        return {name: value for name, value in told.items() if name != "data"}
     return {**told, "data": job.networks.data(job, study)}
 
 

@@ -1,7 +1,7 @@
 """What stands beside networks: baselines and ideal learners that sit the same tests."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -49,13 +49,13 @@ def reference_scores(
 def _table(world: str, job: Job, rows: list[Row]) -> Table:
     scores: dict[str, dict[str, Interval]] = {}
     for row in rows:
-        scores.setdefault(IDEAL.get(row["solver"], row["solver"]), {}).update(job.networks.sat(row))
+        scores.setdefault(IDEAL.get(row["solver"]) or row["solver"], {}).update(job.networks.sat(row))
     tests = tuple(dict.fromkeys(test for one in scores.values() for test in one))
     columns = (Column("solver"), *(Column(test, "right", job.networks.format) for test in tests))
     cells = tuple((solver, *map(one.get, tests)) for solver, one in scores.items())
     return Table(f"Baselines and ideal learners, {world}", columns, cells, job.networks.reference_note)
 
 
-def score_of(row: Row, metric: str, times: float = 1.0) -> Interval:
+def score_of(row: Mapping[str, Any], metric: str, times: float = 1.0) -> Interval:
     """A score in percent, or as many times that."""
     return Interval(*(times * row[metric][bound] for bound in ("value", "low", "high")))

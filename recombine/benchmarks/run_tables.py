@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from recombine.benchmarks.networks import Job, Published
-from recombine.benchmarks.runs import Group, Ideal, Outcomes, mean_of, world_of
+from recombine.benchmarks.networks import Published
+from recombine.benchmarks.runs import Group, Ideal, Outcomes
 from recombine.metrics.intervals import Interval
 from recombine.report.curves import curve_chart
 from recombine.report.document import Figure
@@ -82,29 +81,6 @@ def brief(table: Table) -> Table:
     columns = tuple(table.columns[n] for n in kept)
     short = replace(table, columns=columns, rows=rows, note=" ".join([*said, table.note]))
     return short.without_what_all_share("split", "seeds", "steps")
-
-
-def tested_table(
-    job: Job, config: Mapping[str, Any], results: Mapping[str, Any], ideal: Mapping[str, Mapping[str, float]]
-) -> Table:
-    """One run: a row for each test."""
-    networks, scores = job.networks, job.networks.scores(results)
-    classes = list(next(iter(scores.values())))
-    several = len(classes) > 1
-    who = list(dict.fromkeys(name for one in ideal.values() for name in one))
-    names = (*(classes if several else ()), MEAN if several else "this run", *who)
-    columns = (Column("test"), *(Column(name, "right", networks.format) for name in names))
-    rows = []
-    for test, one in scores.items():
-        ours: list[Cell] = [*one.values(), mean_of(one.values())] if several else [*one.values()]
-        rows.append((test, *ours, *map(ideal.get(test, {}).get, who)))
-    note = (
-        f"{results['parameters']:,} parameters, {results['steps']:,} steps, {results['epochs']} epochs, best at step "
-    )
-    note += f"{results['best_step']:,}, {time_of(results['cpu_seconds'])} of CPU"
-    note += "".join(f"; tested on {results[name]:,} {name}" for name in networks.examined)
-    title = f"{networks.printed(job, config)}, {world_of(job)}, seed {job.seed}"
-    return Table(title, columns, tuple(rows), " ".join(filter(None, (networks.note, f"{note}."))))
 
 
 def runs_table(outcomes: Outcomes) -> Table:

@@ -60,11 +60,10 @@ def finding_tables(found: Sequence[Verdict]) -> list[Table]:
         "decided where the 95 % interval over seeds leaves out zero, which one seed never does. A finding holds if all "
         "its cases do, and does not hold if one does not."
     )
-    cases = [(n, case.says, case.mark) for n, one in enumerate(found, 1) for case in one.cases]
-    cases += [(n, f"no finished runs of {one.unknown}", OPEN) for n, one in enumerate(found, 1) if not one.cases]
-    table = Table("Cases", (Column("", "right"), Column("case"), Column("here")), tuple(sorted(cases, key=_number)))
+    cases = tuple((n, says, mark) for n, one in enumerate(found, 1) for says, mark in _cases(one))
+    table = Table("Cases", (Column("", "right"), Column("case"), Column("here")), cases)
     return [Table("Findings", columns, rows, note), table]
 
 
-def _number(row: tuple[int, str, str]) -> int:
-    return row[0]
+def _cases(one: Verdict) -> list[tuple[str, str]]:
+    return [(case.says, case.mark) for case in one.cases] or [(f"no finished runs of {one.unknown}", OPEN)]

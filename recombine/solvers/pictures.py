@@ -5,7 +5,6 @@ The solver is handed scenes and draws them itself, so it sees what a picture sho
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 import torch
@@ -13,9 +12,8 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from recombine.solvers.course import Stage
-from recombine.solvers.run import Run
-from recombine.solvers.train import Watch, settled, train, unwatched
-from recombine.solvers.training import Standing, Training
+from recombine.solvers.train import settled
+from recombine.solvers.training import Training
 from recombine.store.key import Key
 from recombine.tasks.examples import Examples, Observed
 from recombine.world.scenes import Scenes
@@ -67,24 +65,11 @@ class Classes:
 
 @dataclass(frozen=True, eq=False)
 class PictureSolver:
-    """A network as a solver. `first` are the answers of an early stage of so many epochs, if there is one."""
+    """A network as a solver."""
 
     network: nn.Module
     eye: Eye
     training: Training
-    run: Run
-    first: tuple[str, ...] = ()
-    first_epochs: int = 0
-    watch: Watch = unwatched
-
-    def fit(self, train: Examples, key: Key) -> Self:
-        self.learn(train, key)
-        return self
-
-    def learn(self, examples: Examples, key: Key) -> Standing:
-        """Train, and say how it stands at the end."""
-        lesson = classes(self.network, self.eye, examples, key, self.first, self.first_epochs)
-        return train(lesson, self.training, self.run, key, self.watch)
 
     def predict(self, test: Observed) -> np.ndarray:
         return answer(self.network, self.eye, test, self.training)

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from recombine.benchmarks import networks as of_networks
-from recombine.benchmarks.networks import SETTINGS, Job, Networks, changes, chosen, job_of, networks_of, trained
+from recombine.benchmarks.networks import SETTINGS, Job, Networks, changes, chosen, job_of, networks_of, settings
 from recombine.benchmarks.reference_scores import reference_tables
 from recombine.benchmarks.run_tables import brief as brief
-from recombine.benchmarks.run_tables import cost_table, runs_table, settings_table, tested_table
-from recombine.benchmarks.runs import Outcomes, mean_of, read_outcomes, with_ideal
+from recombine.benchmarks.run_tables import cost_table, runs_table, score_table, settings_table
+from recombine.benchmarks.runs import Group, Outcome, Outcomes, mean_of, read_outcomes, with_ideal
 from recombine.benchmarks.study import Splits
 from recombine.report.document import ENDINGS, Chapter, write_document
 from recombine.report.findings import finding_tables
@@ -18,7 +18,6 @@ from recombine.report.notes import notes_of
 from recombine.report.table import Cell, Column, Table
 from recombine.report.times import time_of
 from recombine.report.training_progress import Teller
-from recombine.solvers.jobs import train_all
 from recombine.solvers.records import read_config, read_results
 from recombine.solvers.training import need_torch
 from recombine.store.engine import InProcess, Progress, engine, silent
@@ -78,26 +77,44 @@ def train(
             of_networks.check(job, study, place)
         for job in {job.split: job for job in jobs}.values():
             networks.prepare(job, study)
-        return _runs(networks, train_all(running, _Learn(store.home, place), jobs))
+        folders = running.map(_Learn(store.home, place), jobs, "runs")
+    done = {job.name: folder for job, folder in zip(jobs, folders)}
+    _refuse_failed(done)
+    return _runs(networks, [(name, read_results(place / name) or {}) for name in done])
 
 
 def _job(networks: Networks[Any], model: str, options: Any, scale: str, seed: int, given: dict[str, Any]) -> Job:
     """A job of a network, of which split and seed are still open."""
-    training, own = trained(networks, model, options, **given), networks.concerning(options, model)
+    training, own = settings(networks, model, options, **given), networks.concerning(options, model)
     settled = {one.name: one.default for one in fields(own) if one.name in SETTINGS}
     return Job(networks.benchmark, "", model, 0, scale, seed, replace(own, **settled), training)
 
 
 @dataclass(frozen=True)
 class _Learn:
-    """Does a job in a process of its own, with the places it needs."""
+    """Does a job in a process of its own, or says what went wrong."""
 
     home: Path
     out: Path
 
-    def __call__(self, job: Job) -> Path:
-        study = job.networks.study(job, Store(self.home), InProcess())
-        return of_networks.learn(job, study, self.out, Teller(job.name, where=job.training.where))
+    def __call__(self, job: Job) -> Path | UserError:
+        try:
+            study = job.networks.study(job, Store(self.home), InProcess())
+            return of_networks.learn(job, study, self.out, Teller(job.name, where=job.training.where))
+        except UserError as error:
+            return error
+
+
+def _refuse_failed(found: Mapping[str, Path | UserError]) -> None:
+    """Say which runs failed and why, when all others are done."""
+    failed = [(name, error) for name, error in found.items() if isinstance(error, UserError)]
+    if len(found) == 1 and failed:
+        raise failed[0][1]
+    if failed:
+        (name, error), *others = failed
+        also = f"; so did {', '.join(other for other, _ in others)}" if others else ""
+        done = "none is done" if len(failed) == len(found) else "the others are done"
+        raise UserError(f"{len(failed)} of {len(found)} runs failed, {done}; {name}: {error}{also}")
 
 
 def _runs(networks: Networks[Any], found: Iterable[tuple[str, dict[str, Any]]]) -> Table:
@@ -130,8 +147,12 @@ def evaluate(
     store = store or Store.default()
     study = job.networks.study(job, store, InProcess(progress))
     found, ideal = of_networks.examine(folder, study, job), job.networks.ideal(job, study)
+    group = Group((Outcome(job, config, found, job.networks.scores(found)),))
     others = {} if ideal else reference_tables([(job.split, job)], store, progress)
-    return [tested_table(job, config, found, ideal), *others.values(), *job.networks.told(found)]
+    scores = score_table(f"{group.name}, {group.world}, seed {job.seed}", [group], {group.world: ideal})
+    said = f"{found['parameters']:,} parameters, best at step {found['best_step']:,}, {found['epochs']} epochs, "
+    said += ", ".join([*(f"{found[name]:,} {name}" for name in job.networks.examined), time_of(found["cpu_seconds"])])
+    return [replace(scores, note=f"{said} of CPU. {scores.note}"), *others.values(), *job.networks.told(found)]
 
 
 def table(

@@ -221,7 +221,7 @@ def _networks(exam: Exam) -> dict[str, Answering]:
     from recombine.solvers.pictures import PictureSolver
 
     network = build("mlp", 32, len(exam.answers), Key(0))
-    return {"network": PictureSolver(network, Eye(32, 32), PAPER, None)}  # type: ignore[arg-type]
+    return {"network": PictureSolver(network, Eye(32, 32), PAPER)}
 
 
 def _odd(test: Any) -> np.ndarray:

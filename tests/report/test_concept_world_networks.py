@@ -193,7 +193,7 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
     put(tmp_path, "sequences", "mlp", {"length_3": (1, 1, 0.2)})
     (file,) = tmp_path.glob("*/results.json")
     file.write_text("{")
-    with pytest.raises(UserError, match=r"results\.json cannot be read; remove it and repeat the command"):
+    with pytest.raises(UserError, match=r"results\.json is not complete JSON.*; remove it and repeat the command"):
         read(tmp_path)
 
 

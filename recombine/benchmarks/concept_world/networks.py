@@ -6,7 +6,6 @@ tested with the weights that did best there. An experiment with a curriculum has
 """
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -16,7 +15,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from recombine.benchmarks.concept_world import published
-from recombine.benchmarks.concept_world.definition import Experiment, Line
+from recombine.benchmarks.concept_world.definition import Experiment
 from recombine.benchmarks.concept_world.examples import Eye, examples
 from recombine.benchmarks.concept_world.findings import CURRICULUM, FROM_SCRATCH, PRETRAINED, theirs, verdicts
 from recombine.benchmarks.concept_world.reader import load_library, read_file
@@ -32,7 +31,7 @@ from recombine.report.findings import Verdict
 from recombine.report.score_charts import Confusion, confusion_chart, score_chart
 from recombine.report.table import Column, Table
 from recombine.solvers.training import Training
-from recombine.store.engine import Engine, InProcess
+from recombine.store.engine import Engine
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.store import Store
@@ -232,7 +231,7 @@ class ConceptWorldNetworks(Networks[ConceptWorldStudy]):
         for world, groups in outcomes.worlds():
             others = [reference[world]] if world in reference else []
             parts.append(Chapter(world, (_score_table(world, groups), *others, *figures(groups))))
-        return [*parts, Chapter("Images", (images_table(outcomes),))]
+        return parts
 
 
 NETWORKS = ConceptWorldNetworks()
@@ -330,21 +329,3 @@ def _matrices(groups: Sequence[Group]) -> Iterator[Figure]:
 def _confusion(group: Group, test: str) -> np.ndarray:
     """How often each class was taken for which, summed over seeds, int[classes, classes]."""
     return np.sum([run.results["confusion"][test] for run in group.runs], axis=0)
-
-
-def images_table(outcomes: Outcomes) -> Table:
-    """The images of each class, in training and in every test, of the first run's library."""
-    study = outcomes.networks.study(outcomes.groups[0].job, Store.default(), InProcess())
-    rows = tuple(
-        (name, part, ", ".join(f"{label} {count:,}" for label, count in _counts(lines).items()))
-        for name, experiment in ((name, study.experiment(name)) for name in study.library.experiments)
-        for part, lines in {"train": experiment.train, **experiment.tests}.items()
-    )
-    return Table("Images of each class", tuple(map(Column, ("experiment", "part", "images"))), rows)
-
-
-def _counts(lines: Sequence[Line]) -> Counter[str]:
-    counts: Counter[str] = Counter()
-    for line in lines:
-        counts[line.label] += line.count
-    return counts

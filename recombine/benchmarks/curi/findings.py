@@ -63,7 +63,7 @@ def language(outcomes: Outcomes) -> Verdict:
 def _ahead(finding: str, pooling: str, splits: tuple[str, ...], better: bool = True) -> Ahead:
     """One pooling and all others."""
     one, others = (f"schema {pooling}",), tuple(f"schema {other}" for other in POOLINGS if other != pooling)
-    return Ahead(finding, splits, *((one, others) if better else (others, one)), (METRIC,))
+    return Ahead(finding, splits, one if better else others, others if better else one, (METRIC,))
 
 
 FINDINGS: tuple[Finding, ...] = (
