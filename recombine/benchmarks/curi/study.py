@@ -351,15 +351,22 @@ class Study:
 
     def beliefs(self, split: str, negatives: Negatives) -> dict[str, Belief]:
         """The strong and the weak oracle's belief."""
-        prior = self.space.log_prior(self.setup.edition, self.setup.scale.scenes, negatives == "hard")
-        strong = Belief(self.table, prior)
+        e, hard = self.setup.edition, negatives == "hard"
+        prior = self.space.log_prior(e, self.setup.scale.scenes, hard)
+        strong = Belief(self.table, prior, from_rivals=hard and e.likelihood == "drawn")
         found = self.sides(split)
         return {"strong": strong.known(~found.dropped), "weak": strong.known(found.train)}
 
     def answers_folder(self, split: str, negatives: Negatives) -> Path:
         """What both oracles answer to the test episodes."""
         e, beliefs = self.setup.edition, self.beliefs(split, negatives)
-        parameters = {"prior": e.prior, "size_likelihood": e.size_likelihood, "probe": PROBE_SCENES}
+        parameters = {"prior": e.prior, "size_likelihood": e.likelihood == "size", "probe": PROBE_SCENES}
+        candidates_from = None
+        if e.likelihood == "drawn":
+            parameters["likelihood"] = e.likelihood
+        if negatives == "easy" and e.easy_consistency == "candidates":
+            parameters["easy_consistency"] = e.easy_consistency
+            candidates_from = self.shape(negatives).positives
         known = _digest(np.packbits(np.isfinite(belief.log_weight)).tobytes() for belief in beliefs.values())
         inputs = {"episodes": self.episodes_recipe(split, "test", negatives).digest, "known": known}
         recipe = Recipe("answers", VERSION, parameters, inputs)
@@ -369,7 +376,14 @@ class Study:
             for name, belief in beliefs.items():
                 write_array(draft / f"{name}.npy", belief.log_weight)
             return _MakeAnswers(
-                str(draft), str(self.table_folder), self.setup.scale.scenes, str(episodes), self.key / "probe", recipe
+                str(draft),
+                str(self.table_folder),
+                self.setup.scale.scenes,
+                str(episodes),
+                self.key / "probe",
+                recipe,
+                beliefs["strong"].from_rivals,
+                candidates_from,
             )
 
         bounds = shard_bounds(self.setup.episodes("test"), ANSWER_SHARD)
@@ -521,6 +535,8 @@ class _MakeAnswers:
     episodes_folder: str
     probe_key: Key
     recipe: Recipe
+    from_rivals: bool
+    candidates_from: int | None
 
     def __call__(self, shard: int) -> None:
         file = Path(self.folder) / shard_name("answers", shard)
@@ -539,8 +555,8 @@ class _MakeAnswers:
             "label": rows(asked.label[:, asked.size :]),
         }
         for name in ("strong", "weak"):
-            belief = Belief(table, read_array(Path(self.folder) / f"{name}.npy"))
-            answers = answer(belief, asked, probe)
+            belief = Belief(table, read_array(Path(self.folder) / f"{name}.npy"), self.from_rivals)
+            answers = answer(belief, asked, probe, self.candidates_from)
             columns |= {
                 f"{name}_precision": pa.array(answers.precision),
                 f"{name}_query": rows(answers.query),
