@@ -24,8 +24,8 @@ from recombine.benchmarks.curi.spelling import Speller
 from recombine.benchmarks.curi.splits import ANY_LANGUAGE, curi_splits
 from recombine.benchmarks.curi.world import CuriWorld
 from recombine.language.expr import Expr
-from recombine.metrics.gap import Gap, gap
-from recombine.metrics.scores import batch_accuracy
+from recombine.metrics.gap import Gap, Over, gap, gap_of
+from recombine.metrics.scores import pooled_accuracy, recalled
 from recombine.semantics.table import BLOCK, Census, Table, census, fill, load, senses, size_of
 from recombine.solvers.oracle import Belief, Probe, answer
 from recombine.store.arrays import read_array, write_array
@@ -391,21 +391,44 @@ class Study:
 
     def marks(self, split: str, negatives: Negatives) -> dict[str, dict[str, np.ndarray]]:
         """What the oracles earn: the average precision of each episode, the accuracy of each batch of them."""
-        answers = read_table(self.answers_folder(split, negatives))
-        truth = _matrix(answers["label"])
-        return {
-            who: {
-                "mAP": answers[f"{who}_precision"].to_numpy(),
-                "accuracy": batch_accuracy(truth, _matrix(answers[f"{who}_query"]) > 0.5),
-            }
-            for who in ("strong", "weak")
-        }
+        precision, recall = self._earned(split, negatives)
+        return {who: {"mAP": precision[who], "accuracy": pooled_accuracy(recall[who])} for who in precision}
 
-    def gaps(self, split: str, negatives: Negatives) -> dict[str, Gap]:
-        """The gap by mAP and by accuracy."""
-        found, key = self.marks(split, negatives), self.key / "bootstrap" / split / negatives
+    def _earned(self, split: str, negatives: Negatives) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        """Of both oracles, the average precision of each episode, and what is right of its query scenes."""
+        answers = read_table(self.answers_folder(split, negatives))
+        truth, oracles = _matrix(answers["label"]), ("strong", "weak")
+        return (
+            {who: answers[f"{who}_precision"].to_numpy() for who in oracles},
+            {who: recalled(truth, _matrix(answers[f"{who}_query"]) > 0.5) for who in oracles},
+        )
+
+    def gaps(self, split: str, negatives: Negatives, over: Over = "episodes") -> dict[str, Gap]:
+        """The gap by mAP and by accuracy, with intervals over episodes (for accuracy batches of them) or meanings."""
+        key = self.key / "bootstrap" / split / negatives
+        if over == "meanings":
+            return self._gaps_over_meanings(split, negatives, key)
+        if over != "episodes":
+            raise UserError(
+                f"one study has gaps over episodes or meanings, not over {over}; see `metrics.gap.over_worlds`"
+            )
+        found = self.marks(split, negatives)
         strong, weak, n = found["strong"], found["weak"], len(found["strong"]["mAP"])
         return {name: gap(split, name, strong[name], weak[name], n, key / name) for name in strong}
+
+    def _gaps_over_meanings(self, split: str, negatives: Negatives, key: Key) -> dict[str, Gap]:
+        precision, recall = self._earned(split, negatives)
+        meaning = self.space.sense[self.episodes(split, "test", negatives).concept]
+
+        def accuracies(rows: np.ndarray) -> tuple[float, float]:
+            strong, weak = (float(pooled_accuracy(recall[who][rows]).mean()) for who in ("strong", "weak"))
+            return strong, weak
+
+        strong, weak, over = precision["strong"], precision["weak"], "meanings"
+        return {
+            "mAP": gap(split, "mAP", strong, weak, len(strong), key / "mAP" / over, meaning),
+            "accuracy": gap_of(split, "accuracy", accuracies, meaning, key / "accuracy" / over),
+        }
 
     def entropies(self, split: str, negatives: Negatives) -> dict[str, np.ndarray]:
         """Per test episode, in nats: the strong oracle's uncertainty about the concept and about a query scene."""
