@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from recombine.language.expr import Expr, Symbol
+from recombine.semantics.bits import unpack_bits
 from recombine.semantics.table import Table, build
 from recombine.solvers.oracle import Belief
 from recombine.store.key import Key
@@ -88,6 +89,15 @@ def test_reach_is_the_concepts_own_scenes_and_its_rivals(truth: np.ndarray, data
     positives = np.flatnonzero(table.extension(sense))[:2]
     found = reach(table, positives, np.ones(2, bool), np.array([0, 2]))
     assert found.scenes[0] == table.count[sense] + rival_scenes(table, sense, positives).sum()
+
+
+@LAW
+@given(truths)
+def test_the_widest_senses_are_those_that_no_other_contains(truth: np.ndarray) -> None:
+    table = table_of(truth)
+    rows = [table.extension(sense) for sense in range(table.senses)]
+    plain = [not any((one <= other).all() and not (one == other).all() for other in rows) for one in rows]
+    assert unpack_bits(table.widest, table.senses).tolist() == plain
 
 
 WORLD = np.array(
