@@ -1,9 +1,9 @@
 """What a paper found, and whether our runs say the same.
 
 A finding has *cases*, such as one for each network, and each case a *margin*, which is above zero where the case is as
-the paper says. A case is decided if the margin is beyond the scatter over seeds, in view of all cases of the list, which
-it never is with one seed. A finding holds if all its cases are decided and as the paper says; it does not hold if one
-is decided and not so.
+the paper says. A case is decided if the margin is beyond the scatter over seeds, in view of all cases of the list,
+which it never is with one seed. A finding holds if all its cases are decided and as the paper says; it does not hold if
+one is decided and not so.
 """
 
 from collections import Counter
