@@ -27,13 +27,21 @@ def batch_accuracy(truth: np.ndarray, said: np.ndarray, batch: int = BATCH) -> n
 
     A batch without one of the classes counts the other one alone.
     """
-    starts = np.arange(0, len(truth), batch)
-    recalls = []
-    for wanted in (True, False):
-        asked = np.add.reduceat((truth == wanted).sum(axis=1), starts)
-        right = np.add.reduceat(((truth == wanted) & (said == wanted)).sum(axis=1), starts)
-        recalls.append(np.divide(right, asked, out=np.full(len(starts), np.nan), where=asked > 0))
-    return np.nanmean(recalls, axis=0)
+    return pooled_accuracy(recalled(truth, said), batch)
+
+
+def recalled(truth: np.ndarray, said: np.ndarray) -> np.ndarray:
+    """Of each episode and class, how many scenes are asked about and how many are right, int[e, 2, 2]."""
+    truth, said = truth.astype(bool), said.astype(bool)
+    classes, right = (truth, ~truth), (truth & said, ~truth & ~said)
+    return np.stack([np.stack([rows.sum(axis=1) for rows in each], axis=1) for each in (classes, right)], axis=2)
+
+
+def pooled_accuracy(counts: np.ndarray, batch: int = BATCH) -> np.ndarray:
+    """The mean recall of the two classes, pooled over batches of episodes, from their counts: float[batches]."""
+    asked, right = np.moveaxis(np.add.reduceat(counts, np.arange(0, len(counts), batch)), 2, 0)
+    recall = np.divide(right, asked, out=np.full(asked.shape, np.nan), where=asked > 0)
+    return np.nanmean(recall, axis=1)
 
 
 @njit(cache=True)

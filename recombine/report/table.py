@@ -10,7 +10,7 @@
 """
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Literal
 
@@ -174,4 +174,4 @@ def _markdown(text: str) -> str:
 
 
 def _plain(cell: Cell) -> object:
-    return asdict(cell) if isinstance(cell, Interval) else cell
+    return cell.plain() if isinstance(cell, Interval) else cell

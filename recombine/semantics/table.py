@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
+from numba import njit
 
 from recombine.language.expr import Expr
 from recombine.semantics.bits import pack_bits, transpose_bits, unpack_bits
@@ -91,6 +92,16 @@ class Table:
         """How many scenes each sense accepts, int64[senses]."""
         return self.before[:, -1].astype(np.int64)
 
+    @cached_property
+    def widest(self) -> np.ndarray:
+        """The senses that no other sense contains, as the bits of a row of `by_scene`: uint64[ceil(senses / 64)].
+
+        A sense that accepts some scenes is contained in a widest one, which accepts them too.
+        """
+        found = np.zeros(self.by_scene.shape[1] * 64, bool)
+        found[: self.senses] = _widest(self.by_sense, self.count)
+        return pack_bits(found)
+
     def extension(self, sense: int) -> np.ndarray:
         """The scenes that a sense accepts, bool[scenes]."""
         return unpack_bits(self.by_sense[:, sense].reshape(-1), self.scenes)
@@ -107,6 +118,30 @@ class Table:
         out = np.zeros((self.by_scene.shape[1] * 64, width), np.uint64)
         transpose_bits(rows, out)
         return out[: self.senses]
+
+
+@njit(cache=True)
+def _widest(by_sense: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """Whether no other sense accepts all that a sense accepts, bool[senses]; senses differ from each other."""
+    order = np.argsort(-count)
+    found = np.ones(len(count), np.bool_)
+    for place, small in enumerate(order):
+        for large in order[:place]:
+            if not found[large]:
+                continue  # whoever contains it contains what it contains
+            inside = count[large] > count[small]
+            for block in range(by_sense.shape[0]):
+                if not inside:
+                    break
+                mine, theirs = by_sense[block, small], by_sense[block, large]
+                for i in range(len(mine)):
+                    if mine[i] & ~theirs[i]:
+                        inside = False
+                        break
+            if inside:
+                found[small] = False
+                break
+    return found
 
 
 def senses(extension: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

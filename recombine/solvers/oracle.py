@@ -4,10 +4,12 @@ The strong oracle knows every concept of the space; the weak oracle knows only t
 without error, so they differ in their priors alone, and their difference in a score is the compositionality gap.
 
 A concept explains a support set if it accepts all its positives and rejects all its negatives. Since synonyms explain
-the same sets, the work is done per sense; the prior of a sense is the sum over its concepts.
+the same sets, the work is done per sense; the prior of a sense is the sum over its concepts. How likely it is that a
+concept brings up just this set is a matter of its size alone: what does not depend on the set is in the log-weights,
+and `from_rivals` adds the rest (docs/decisions/030-ideal-edition.md).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -18,7 +20,7 @@ from recombine.semantics.bits import holds, lowest
 from recombine.semantics.table import Table
 from recombine.solvers.rows import by_group
 from recombine.store.key import Key
-from recombine.tasks.episodes import Episodes
+from recombine.tasks.episodes import Episodes, Reach, log_chance, reach
 from recombine.tasks.examples import Examples, Observed
 
 
@@ -28,10 +30,12 @@ class Belief:
 
     table: Table
     log_weight: np.ndarray  # float[concepts]
+    from_rivals: bool = False
+    """Whether negatives are drawn from the rivals' scenes and the learner takes that for evidence."""
 
     def known(self, concepts: np.ndarray) -> "Belief":
         """The same belief restricted to these concepts, bool[concepts]."""
-        return Belief(self.table, np.where(concepts, self.log_weight, -np.inf))
+        return replace(self, log_weight=np.where(concepts, self.log_weight, -np.inf))
 
     def of_senses(self) -> tuple[np.ndarray, np.ndarray]:
         """The log-weight of each sense, and the entropy among its synonyms in nats: float[senses] twice."""
@@ -47,11 +51,21 @@ class Belief:
         surprise = -part * np.log(part, out=np.zeros_like(part), where=part > 0)
         return log_weight, np.bincount(sense, surprise, senses)
 
+    def reach(self, scene: np.ndarray, label: np.ndarray, start: np.ndarray) -> Reach:
+        """The reach of support sets, as `tasks.episodes.reach`; -1 scenes where it is no evidence."""
+        if self.from_rivals:
+            return reach(self.table, scene, label, start)
+        return Reach(np.full(len(start) - 1, -1), *np.zeros((2, len(start) - 1), np.int64))
+
     def posterior(self, support: np.ndarray, label: np.ndarray) -> np.ndarray:
         """The probability of each concept after a support set; all zero if none explains it: float[concepts]."""
         accepts = self.table.senses_of(support)  # bool[s, senses]
         explains = (accepts == label[:, None]).all(axis=0)[self.table.sense]
         weight = np.where(explains, self.log_weight, -np.inf)
+        if self.from_rivals:
+            (found,) = zip(*reach(self.table, support, label, np.array([0, len(support)])))
+            chance = {count: log_chance(*found, count) for count in set(self.table.count[self.table.sense[explains]])}
+            weight[explains] += [chance[count] for count in self.table.count[self.table.sense[explains]]]
         if not np.isfinite(weight).any():
             return np.zeros(len(weight))
         weight = np.exp(weight - weight.max())
@@ -80,6 +94,8 @@ class Oracle:
             rows.start,
             table.by_scene,
             self.belief.of_senses()[0],
+            table.count,
+            self.belief.reach(rows.shown, rows.target == yes, rows.shown_start),
             table.on(rows.scenes),
             said,
         )
@@ -106,19 +122,30 @@ class Probe:
         self.positives = np.bitwise_count(self.bits).sum(axis=1, dtype=np.int64)  # int64[senses]
 
 
-def answer(belief: Belief, episodes: Episodes, probe: Probe) -> Answers:
-    """Answer every episode."""
+def answer(belief: Belief, episodes: Episodes, probe: Probe, candidates_from: int | None = None) -> Answers:
+    """Answer every episode.
+
+    Where `candidates_from` is given, labels are not believed from that place of the support on, as in the released code
+    with easy negatives: a concept is dropped if it accepts any scene there, relabelled or not. The concept of the
+    episode is kept in any case, its synonyms are not. No learner could do that, since no learner is told the concept.
+    """
     table = belief.table
     log_weight, within = belief.of_senses()
     known = np.bincount(table.sense, np.isfinite(belief.log_weight), table.senses).astype(np.int32)
     n, size = len(episodes.concept), episodes.size
     answers = Answers(np.zeros(n), np.zeros((n, size)), np.zeros(n), np.zeros(n, np.int32))
+    label, kept = episodes.label[:, :size], np.full(n, -np.inf)
+    if candidates_from is not None:
+        label, kept = label & (np.arange(size) < candidates_from), belief.log_weight[episodes.concept]
     with np.errstate(over="ignore"):  # hashing wraps around on purpose, of which a loop that is not compiled would warn
         _answer(
             table.sense[episodes.concept],
+            kept,
             episodes.scene,
-            episodes.label,
+            label,
             table.by_scene,
+            table.count,
+            belief.reach(episodes.support.reshape(-1), label.reshape(-1), np.arange(n + 1) * size),
             log_weight,
             within,
             known,
@@ -133,9 +160,12 @@ def answer(belief: Belief, episodes: Episodes, probe: Probe) -> Answers:
 @njit(cache=True)
 def _answer(
     senses: np.ndarray,
+    kept: np.ndarray,
     scene: np.ndarray,
     label: np.ndarray,
     by_scene: np.ndarray,
+    count: np.ndarray,
+    reach: Reach,
     log_weight: np.ndarray,
     within: np.ndarray,
     known: np.ndarray,
@@ -147,16 +177,21 @@ def _answer(
     entropy: np.ndarray,
     explanations: np.ndarray,
 ) -> None:
-    size = scene.shape[1] // 2
+    size = label.shape[1]
     posterior = np.zeros(len(log_weight))
     work = _workspace(total)
     for e in range(len(senses)):
-        found = _explanations(by_scene, scene[e, :size], label[e, :size], log_weight)
-        _normalise(found, log_weight, posterior)
+        found = _explanations(by_scene, scene[e, :size], label[e], log_weight)
+        found, weight = _weighed(found, log_weight, count, reach.scenes[e], reach.shown[e], reach.negatives[e])
+        alone = kept[e] > -np.inf and not (found == senses[e]).any()
+        if alone:
+            found, weight = np.append(found, senses[e]), np.append(weight, kept[e])
+        _normalise(found, weight, posterior)
         for k in found:
             p = posterior[k]
-            explanations[e] += known[k]
-            entropy[e] += p * within[k] - (p * np.log(p) if p > 0 else 0.0)
+            one = alone and k == senses[e]
+            explanations[e] += 1 if one else known[k]
+            entropy[e] += (0.0 if one else p * within[k]) - (p * np.log(p) if p > 0 else 0.0)
             for q in range(size):
                 if holds(by_scene[scene[e, size + q]], k):
                     query[e, q] += p
@@ -172,6 +207,8 @@ def _predict(
     asked: np.ndarray,
     by_scene: np.ndarray,
     log_weight: np.ndarray,
+    count: np.ndarray,
+    reach: Reach,
     bits: np.ndarray,
     said: np.ndarray,
 ) -> None:
@@ -181,7 +218,8 @@ def _predict(
     for g in range(len(start) - 1):
         here = slice(start[g], start[g + 1])
         found = _explanations(by_scene, scene[here], label[here], log_weight)
-        _normalise(found, log_weight, posterior)
+        found, weight = _weighed(found, log_weight, count, reach.scenes[g], reach.shown[g], reach.negatives[g])
+        _normalise(found, weight, posterior)
         score[:] = 0.0
         total = 0.0
         for k in found:
@@ -220,14 +258,28 @@ def _explanations(by_scene: np.ndarray, support: np.ndarray, label: np.ndarray, 
 
 
 @njit(cache=True)
-def _normalise(found: np.ndarray, log_weight: np.ndarray, posterior: np.ndarray) -> None:
+def _weighed(
+    found: np.ndarray, log_weight: np.ndarray, count: np.ndarray, reached: int, shown: int, negatives: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The senses that are possible, and their log-weights with what the drawing of the negatives adds."""
+    weight = log_weight[found]
+    if reached < 0:
+        return found, weight
+    for i in range(len(found)):
+        weight[i] += log_chance(reached, shown, negatives, count[found[i]])
+    possible = weight > -np.inf
+    return found[possible], weight[possible]
+
+
+@njit(cache=True)
+def _normalise(found: np.ndarray, weight: np.ndarray, posterior: np.ndarray) -> None:
     if not len(found):
         return
-    top = log_weight[found].max()
+    top = weight.max()
     total = 0.0
-    for k in found:
-        posterior[k] = np.exp(log_weight[k] - top)
-        total += posterior[k]
+    for i in range(len(found)):
+        posterior[found[i]] = np.exp(weight[i] - top)
+        total += posterior[found[i]]
     for k in found:
         posterior[k] /= total
 

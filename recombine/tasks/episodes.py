@@ -109,6 +109,45 @@ def rival_scenes(table: Table, sense: int, positives: np.ndarray) -> np.ndarray:
     return union & ~table.extension(sense)
 
 
+class Reach(NamedTuple):
+    """What the positives of support sets say about where hard negatives come from, int64[e] each.
+
+    The rivals' scenes and the concept's own are together all scenes of the senses that accept the positives, whichever
+    of these the concept is. So hard negatives of a concept of C scenes are drawn from `scenes` - C of them; if that is
+    too few, all of them are shown, and `shown` says how many.
+    """
+
+    scenes: np.ndarray  # that some sense accepts which accepts all positives
+    shown: np.ndarray  # negatives among these scenes
+    negatives: np.ndarray  # negatives in all
+
+
+def reach(table: Table, scene: np.ndarray, label: np.ndarray, start: np.ndarray) -> Reach:
+    """The reach of support sets: the scenes and labels of set i stand from start[i] to start[i + 1].
+
+    It is enough to join the widest senses.
+    """
+    found = Reach(*(np.zeros(len(start) - 1, np.int64) for _ in range(3)))
+    _reach(table.by_sense, table.by_scene, table.widest, scene, label, start, *found)
+    return found
+
+
+@njit(cache=True)
+def log_chance(reached: int, shown: int, negatives: int, count: int) -> float:
+    """The log-chance that a concept of `count` scenes, which explains the set, has brought its negatives.
+
+    Up to a constant of each set. Where not all negatives are within reach, the pool has run out: all of it is shown, so
+    that its size is known, and with it that of the concept.
+    """
+    pool = reached - count
+    if shown < negatives:
+        return 0.0 if pool == shown else -np.inf
+    chance = 0.0
+    for drawn in range(negatives):
+        chance -= np.log(pool - drawn)
+    return chance
+
+
 TRIES = 64
 """Tries that find nothing before the union of the rivals is built."""
 
@@ -279,6 +318,47 @@ def _build_union(
         for i in range(union.shape[1]):
             total += popcount(union[block, i])
     return total
+
+
+@njit(cache=True)
+def _reach(
+    by_sense: np.ndarray,
+    by_scene: np.ndarray,
+    widest: np.ndarray,
+    scene: np.ndarray,
+    label: np.ndarray,
+    start: np.ndarray,
+    reached: np.ndarray,
+    shown: np.ndarray,
+    negatives: np.ndarray,
+) -> None:
+    union = np.zeros(by_sense.shape[2], np.uint64)
+    accept = np.zeros(by_scene.shape[1], np.uint64)
+    for e in range(len(start) - 1):
+        here = range(start[e], start[e + 1])
+        accept[:] = widest
+        for i in here:
+            if label[i]:
+                accept &= by_scene[scene[i]]
+        used = np.flatnonzero(accept)
+        for i in here:
+            if not label[i]:
+                negatives[e] += 1
+                row = by_scene[scene[i]]
+                for w in used:
+                    if row[w] & accept[w]:
+                        shown[e] += 1
+                        break
+        for block in range(by_sense.shape[0]):
+            union[:] = 0
+            for w in used:
+                word = accept[w]
+                while word:
+                    sense = w * 64 + lowest(word)
+                    word &= word - np.uint64(1)
+                    union |= by_sense[block, sense]
+            for i in range(len(union)):
+                reached[e] += popcount(union[i])
 
 
 @njit(cache=True)

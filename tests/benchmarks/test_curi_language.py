@@ -7,7 +7,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from recombine.benchmarks.curi.edition import EDITIONS, PAPER, RELEASE, Edition, edition
+from recombine.benchmarks.curi.edition import EDITIONS, IDEAL, PAPER, RELEASE, Edition, edition
 from recombine.benchmarks.curi.language import EXISTS, FOR_ALL, HOLDS, Lot, banned, collapsed, depends_on_x
 from recombine.benchmarks.curi.space import log_probability
 from recombine.benchmarks.curi.spelling import Speller, postfix
@@ -22,7 +22,7 @@ CHECK_VALUE = -15.829473047456954
 FACTS = [
     # choice, paper, release: one line per row of the table of facts
     ("prior", "length", "grammar"),
-    ("size_likelihood", False, True),
+    ("likelihood", "consistent", "size"),
     ("query_negatives", "rivals", "random"),
     ("test_episodes", 20_000, 12_500),
     ("first_bin", 1, 0),
@@ -33,6 +33,7 @@ FACTS = [
     ("auxiliary", "prefix", "postfix"),
     ("relation_norm", True, False),
     ("easy_negatives", "anywhere", "block"),
+    ("easy_consistency", "labels", "candidates"),
 ]
 
 
@@ -134,6 +135,12 @@ def test_every_row_of_the_facts_is_a_field_of_an_edition() -> None:
 def test_editions_choose_as_the_facts_say(choice: str, paper: object, release: object) -> None:
     assert getattr(PAPER, choice) == paper
     assert getattr(RELEASE, choice) == release
+
+
+def test_the_ideal_edition_asks_what_the_release_asks() -> None:
+    """It differs in what the oracles know, and in nothing that decides concepts and episodes."""
+    differ = {field.name for field in fields(Edition) if getattr(IDEAL, field.name) != getattr(RELEASE, field.name)}
+    assert differ == {"name", "prior", "likelihood", "easy_consistency"}
 
 
 def test_the_paper_counts_six_levels_and_the_release_from_zero() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recombine.benchmarks.curi.edition import PAPER, RELEASE
+from recombine.benchmarks.curi.edition import IDEAL, PAPER, RELEASE
 from recombine.benchmarks.curi.language import CURI_KINDS, HOLDS, Lot, banned, collapsed
 from recombine.benchmarks.curi.space import (
     MOST_COMPLAINTS,
@@ -84,6 +84,11 @@ def test_the_priors_of_the_editions() -> None:
     assert space.log_prob.tolist() == [-5, -6, -7]
     mixed = replace(RELEASE, prior="length")
     np.testing.assert_allclose(space.log_prior(mixed, 1_000, True), -0.2 * tokens - 25 * np.log(1_000 - count))
+    five = np.array([math.perm(int(c), 5) for c in count])
+    for hard in (False, True):
+        np.testing.assert_allclose(space.log_prior(IDEAL, 1_000, hard), -0.2 * tokens - np.log(five))
+    few = replace(space, count=np.array([4, 5, 6]))
+    assert np.isneginf(few.log_prior(IDEAL, 1_000, True)).tolist() == [True, False, False]
 
 
 def test_a_text_file_has_one_concept_per_line_in_either_spelling(tmp_path: Path) -> None:

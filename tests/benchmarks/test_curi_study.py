@@ -160,3 +160,13 @@ def test_a_scale_too_large_for_the_disk_is_refused_before_anything_is_written(tm
     with Curi(vast, store=Store(tmp_path)) as curi, pytest.raises(UserError, match="GB free"):
         curi.make()
     assert not list(tmp_path.glob("drafts/*")) and not list(tmp_path.glob("scenes/*"))
+
+
+def test_gaps_over_meanings_have_the_same_values_and_wider_bounds(tiny: Curi) -> None:
+    episodes, meanings = (tiny.study.gaps("counting", "hard", over) for over in ("episodes", "meanings"))
+    for metric, found in meanings.items():
+        assert found.gap.value == pytest.approx(episodes[metric].gap.value, abs=1e-9)
+        assert found.over == "meanings"
+    assert meanings["mAP"].gap.width > episodes["mAP"].gap.width
+    with pytest.raises(UserError, match="over episodes or meanings, not over worlds"):
+        tiny.study.gaps("counting", "hard", "worlds")

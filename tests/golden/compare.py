@@ -23,6 +23,7 @@ from recombine.benchmarks.clevr.study import ClevrScale, ClevrStudy
 from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.benchmarks.closure.families import CLOSURE_FAMILIES
 from recombine.benchmarks.closure.study import ClosureStudy
+from recombine.benchmarks.curi.edition import EDITIONS
 from recombine.benchmarks.curi.spelling import postfix
 from recombine.benchmarks.curi.study import Scale
 from recombine.store.store import Store, read_table
@@ -55,11 +56,11 @@ def _columns(table: pa.Table) -> dict[str, str]:
 
 
 def curi() -> Values:
-    """Scenes, concepts and episodes of both editions."""
+    """Scenes, concepts and episodes of every edition."""
     from recombine import Curi
 
     found: Values = {}
-    for edition in ("paper", "release"):
+    for edition in EDITIONS:
         with tempfile.TemporaryDirectory() as home, Curi(CURI_SCALE, edition, seed=7, store=Store(Path(home))) as made:
             study = made.study
             values: dict[str, object] = {

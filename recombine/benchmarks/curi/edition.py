@@ -1,6 +1,9 @@
-"""Editions: every choice in which the CURI papers and the released code differ, as one frozen value."""
+"""Editions: every choice in which the CURI papers and the released code differ, as one frozen value.
 
-from dataclasses import dataclass
+A third edition takes the release's episodes and puts oracles beside them that leave nothing out which they may know.
+"""
+
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from recombine.store.errors import UserError
@@ -27,8 +30,9 @@ class Edition:
     name: str
     prior: Literal["length", "grammar"]
     """The oracle's prior: exp(-0.2 l(h)), or the probability of the concept under the grammar."""
-    size_likelihood: bool
-    """In hard mode a consistent concept also weighs (N - C)^-25: N scenes, C of them accepted."""
+    likelihood: Literal["consistent", "size", "drawn"]
+    """What a consistent concept that accepts C of N scenes weighs beside its prior: the same as any other; in hard mode
+    (N - C)^-25; or the chance that drawing positives and negatives for it gives the support set that is shown."""
     query_negatives: Literal["rivals", "random"]
     """Hard negatives of the query set: from rivals as in the support set, or random non-positives."""
     test_episodes: int
@@ -49,12 +53,15 @@ class Edition:
     """Batch normalisation in the relation network's g."""
     easy_negatives: Literal["anywhere", "block"]
     """Easy negatives: any scenes, or with replacement from one block of 5,000; relabelled in both cases."""
+    easy_consistency: Literal["labels", "candidates"]
+    """Easy mode: what an oracle's concepts must agree with. With the labels as shown; or with the negatives as
+    they were drawn, before any was relabelled, except for the concept of the episode itself, which is always kept."""
 
 
 PAPER = Edition(
     name="paper",
     prior="length",
-    size_likelihood=False,
+    likelihood="consistent",
     query_negatives="rivals",
     test_episodes=20_000,
     nesting=Nesting(start=1, deepest=6, words_count=True),
@@ -66,12 +73,13 @@ PAPER = Edition(
     auxiliary="prefix",
     relation_norm=True,
     easy_negatives="anywhere",
+    easy_consistency="labels",
 )
 
 RELEASE = Edition(
     name="release",
     prior="grammar",
-    size_likelihood=True,
+    likelihood="size",
     query_negatives="random",
     test_episodes=12_500,
     nesting=Nesting(start=0, deepest=4, words_count=False),
@@ -83,9 +91,13 @@ RELEASE = Edition(
     auxiliary="postfix",
     relation_norm=False,
     easy_negatives="block",
+    easy_consistency="candidates",
 )
 
-EDITIONS = {edition.name: edition for edition in (PAPER, RELEASE)}
+IDEAL = replace(RELEASE, name="ideal", prior="length", likelihood="drawn", easy_consistency="labels")
+"""The episodes of the release, and oracles that know how they are made: see docs/decisions/030-ideal-edition.md."""
+
+EDITIONS = {edition.name: edition for edition in (PAPER, RELEASE, IDEAL)}
 
 
 def edition(name: str) -> Edition:

@@ -6,7 +6,7 @@ test episodes.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -206,7 +206,7 @@ class CuriNetworks(Networks[Study]):
             some = Episodes(*(column[: min(episodes, WRITTEN)] for column in columns))
             with settled(job.training):
                 said = written(study, some, network, modality.open(study.scenes))
-        scores = {name: asdict(value) for name, value in found.scores.items()}
+        scores = {name: value.plain() for name, value in found.scores.items()}
         return {"scores": scores, "episodes": episodes, "written": said}
 
     # --- results

@@ -41,11 +41,19 @@ class Space:
         """How often a concept comes up in episodes, unnormalised: exp(-0.2 l(h))."""
         return np.exp(-LENGTH_PENALTY * self.length)
 
-    def log_prior(self, edition: Edition, scenes: int, hard: bool, shown: int = 25) -> np.ndarray:
-        """The oracle's log-weight of each concept that explains a support set."""
+    def log_prior(self, edition: Edition, scenes: int, hard: bool, shown: int = 25, positives: int = 5) -> np.ndarray:
+        """The oracle's log-weight of each concept that explains a support set.
+
+        Where a set weighs its chance of being drawn, this has the chance of its positives: so many scenes, each once.
+        A concept with too few scenes for that never comes up.
+        """
         prior = -LENGTH_PENALTY * self.length if edition.prior == "length" else self.log_prob.copy()
-        if edition.size_likelihood and hard:
+        if edition.likelihood == "size" and hard:
             prior = prior - shown * np.log(np.maximum(1, scenes - self.count))
+        if edition.likelihood == "drawn":
+            with np.errstate(divide="ignore"):
+                prior = prior - sum(np.log(np.maximum(0, self.count - drawn)) for drawn in range(positives))
+            prior = np.where(self.count >= positives, prior, -np.inf)
         return prior
 
 

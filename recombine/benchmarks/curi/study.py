@@ -24,8 +24,8 @@ from recombine.benchmarks.curi.spelling import Speller
 from recombine.benchmarks.curi.splits import ANY_LANGUAGE, curi_splits
 from recombine.benchmarks.curi.world import CuriWorld
 from recombine.language.expr import Expr
-from recombine.metrics.gap import Gap, gap
-from recombine.metrics.scores import batch_accuracy
+from recombine.metrics.gap import Gap, Over, gap, gap_of
+from recombine.metrics.scores import pooled_accuracy, recalled
 from recombine.semantics.table import BLOCK, Census, Table, census, fill, load, senses, size_of
 from recombine.solvers.oracle import Belief, Probe, answer
 from recombine.store.arrays import read_array, write_array
@@ -351,15 +351,22 @@ class Study:
 
     def beliefs(self, split: str, negatives: Negatives) -> dict[str, Belief]:
         """The strong and the weak oracle's belief."""
-        prior = self.space.log_prior(self.setup.edition, self.setup.scale.scenes, negatives == "hard")
-        strong = Belief(self.table, prior)
+        e, hard = self.setup.edition, negatives == "hard"
+        prior = self.space.log_prior(e, self.setup.scale.scenes, hard)
+        strong = Belief(self.table, prior, from_rivals=hard and e.likelihood == "drawn")
         found = self.sides(split)
         return {"strong": strong.known(~found.dropped), "weak": strong.known(found.train)}
 
     def answers_folder(self, split: str, negatives: Negatives) -> Path:
         """What both oracles answer to the test episodes."""
         e, beliefs = self.setup.edition, self.beliefs(split, negatives)
-        parameters = {"prior": e.prior, "size_likelihood": e.size_likelihood, "probe": PROBE_SCENES}
+        parameters = {"prior": e.prior, "size_likelihood": e.likelihood == "size", "probe": PROBE_SCENES}
+        candidates_from = None
+        if e.likelihood == "drawn":
+            parameters["likelihood"] = e.likelihood
+        if negatives == "easy" and e.easy_consistency == "candidates":
+            parameters["easy_consistency"] = e.easy_consistency
+            candidates_from = self.shape(negatives).positives
         known = _digest(np.packbits(np.isfinite(belief.log_weight)).tobytes() for belief in beliefs.values())
         inputs = {"episodes": self.episodes_recipe(split, "test", negatives).digest, "known": known}
         recipe = Recipe("answers", VERSION, parameters, inputs)
@@ -369,7 +376,14 @@ class Study:
             for name, belief in beliefs.items():
                 write_array(draft / f"{name}.npy", belief.log_weight)
             return _MakeAnswers(
-                str(draft), str(self.table_folder), self.setup.scale.scenes, str(episodes), self.key / "probe", recipe
+                str(draft),
+                str(self.table_folder),
+                self.setup.scale.scenes,
+                str(episodes),
+                self.key / "probe",
+                recipe,
+                beliefs["strong"].from_rivals,
+                candidates_from,
             )
 
         bounds = shard_bounds(self.setup.episodes("test"), ANSWER_SHARD)
@@ -377,21 +391,44 @@ class Study:
 
     def marks(self, split: str, negatives: Negatives) -> dict[str, dict[str, np.ndarray]]:
         """What the oracles earn: the average precision of each episode, the accuracy of each batch of them."""
-        answers = read_table(self.answers_folder(split, negatives))
-        truth = _matrix(answers["label"])
-        return {
-            who: {
-                "mAP": answers[f"{who}_precision"].to_numpy(),
-                "accuracy": batch_accuracy(truth, _matrix(answers[f"{who}_query"]) > 0.5),
-            }
-            for who in ("strong", "weak")
-        }
+        precision, recall = self._earned(split, negatives)
+        return {who: {"mAP": precision[who], "accuracy": pooled_accuracy(recall[who])} for who in precision}
 
-    def gaps(self, split: str, negatives: Negatives) -> dict[str, Gap]:
-        """The gap by mAP and by accuracy."""
-        found, key = self.marks(split, negatives), self.key / "bootstrap" / split / negatives
+    def _earned(self, split: str, negatives: Negatives) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        """Of both oracles, the average precision of each episode, and what is right of its query scenes."""
+        answers = read_table(self.answers_folder(split, negatives))
+        truth, oracles = _matrix(answers["label"]), ("strong", "weak")
+        return (
+            {who: answers[f"{who}_precision"].to_numpy() for who in oracles},
+            {who: recalled(truth, _matrix(answers[f"{who}_query"]) > 0.5) for who in oracles},
+        )
+
+    def gaps(self, split: str, negatives: Negatives, over: Over = "episodes") -> dict[str, Gap]:
+        """The gap by mAP and by accuracy, with intervals over episodes (for accuracy batches of them) or meanings."""
+        key = self.key / "bootstrap" / split / negatives
+        if over == "meanings":
+            return self._gaps_over_meanings(split, negatives, key)
+        if over != "episodes":
+            raise UserError(
+                f"one study has gaps over episodes or meanings, not over {over}; see `metrics.gap.over_worlds`"
+            )
+        found = self.marks(split, negatives)
         strong, weak, n = found["strong"], found["weak"], len(found["strong"]["mAP"])
         return {name: gap(split, name, strong[name], weak[name], n, key / name) for name in strong}
+
+    def _gaps_over_meanings(self, split: str, negatives: Negatives, key: Key) -> dict[str, Gap]:
+        precision, recall = self._earned(split, negatives)
+        meaning = self.space.sense[self.episodes(split, "test", negatives).concept]
+
+        def accuracies(rows: np.ndarray) -> tuple[float, float]:
+            strong, weak = (float(pooled_accuracy(recall[who][rows]).mean()) for who in ("strong", "weak"))
+            return strong, weak
+
+        strong, weak, over = precision["strong"], precision["weak"], "meanings"
+        return {
+            "mAP": gap(split, "mAP", strong, weak, len(strong), key / "mAP" / over, meaning),
+            "accuracy": gap_of(split, "accuracy", accuracies, meaning, key / "accuracy" / over),
+        }
 
     def entropies(self, split: str, negatives: Negatives) -> dict[str, np.ndarray]:
         """Per test episode, in nats: the strong oracle's uncertainty about the concept and about a query scene."""
@@ -521,6 +558,8 @@ class _MakeAnswers:
     episodes_folder: str
     probe_key: Key
     recipe: Recipe
+    from_rivals: bool
+    candidates_from: int | None
 
     def __call__(self, shard: int) -> None:
         file = Path(self.folder) / shard_name("answers", shard)
@@ -539,8 +578,8 @@ class _MakeAnswers:
             "label": rows(asked.label[:, asked.size :]),
         }
         for name in ("strong", "weak"):
-            belief = Belief(table, read_array(Path(self.folder) / f"{name}.npy"))
-            answers = answer(belief, asked, probe)
+            belief = Belief(table, read_array(Path(self.folder) / f"{name}.npy"), self.from_rivals)
+            answers = answer(belief, asked, probe, self.candidates_from)
             columns |= {
                 f"{name}_precision": pa.array(answers.precision),
                 f"{name}_query": rows(answers.query),
