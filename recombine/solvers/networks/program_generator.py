@@ -86,9 +86,7 @@ class ProgramGenerator(nn.Module):
         return chosen.masked_fill(token == NULL, 0).sum(dim=1)
 
     @torch.no_grad()
-    def write(
-        self, word: Tensor, length: Tensor, longest: int = LONGEST, draw: torch.Generator | None = None
-    ) -> Tensor:
+    def write(self, word: Tensor, length: Tensor, longest: int = LONGEST, draw: bool = False) -> Tensor:
         """Programs with END, then NULL, int64[n, at most longest]: the likeliest token each time, or one that is drawn."""
         reading = self.read(word, length)
         step = _Step(self, reading)
@@ -96,10 +94,7 @@ class ProgramGenerator(nn.Module):
         over, texts = torch.zeros(len(word), dtype=torch.bool, device=word.device), []
         for _ in range(longest):
             score = step(last)
-            if draw is None:
-                last = score.argmax(dim=-1)
-            else:
-                last = torch.multinomial(score.softmax(dim=-1), 1, generator=draw)[:, 0]
+            last = torch.multinomial(score.softmax(dim=-1), 1)[:, 0] if draw else score.argmax(dim=-1)
             texts.append(last.masked_fill(over, NULL))
             over = over | (last == END)
             if bool(over.all()):
