@@ -1,7 +1,7 @@
 """Train CLOSURE's networks and write their page.
 
     python experiments/closure_networks.py train generator --seed 0 --steps 20000 --out runs
-    python experiments/closure_networks.py train generator --seed 0 --few-shot strong --begin runs/closure-generator-laptop-0
+    python experiments/closure_networks.py train generator --few-shot strong --begin runs/closure-generator-laptop-0
     python experiments/closure_networks.py page runs --out docs/results/closure-networks.md
 
 A command that was stopped goes on where it was when it is repeated; what is done already is kept.

@@ -47,7 +47,7 @@ class AnswerLesson:
 def scores(
     network: nn.Module, view: View, questions: Questions, rows: np.ndarray, programs: Layout | None = None
 ) -> Tensor:
-    """The scores of all answers to some questions, float[n, answers]; other programs may take the place of their own."""
+    """The scores of all answers to some questions, float[n, answers]; other programs may stand for their own."""
     device = next(network.parameters()).device
     word, length = words(questions, rows, device)
     given = (questions.programs if programs is None else programs).rows(rows)
@@ -70,9 +70,7 @@ def answer(
     return found
 
 
-def on_questions(
-    network: nn.Module, view: View, questions: Questions, order: np.ndarray
-) -> dict[str, float]:
+def on_questions(network: nn.Module, view: View, questions: Questions, order: np.ndarray) -> dict[str, float]:
     """The loss and the accuracy on some questions."""
     said = answer(network, view, questions, order)
     right = said[np.arange(len(said)), questions.answer]

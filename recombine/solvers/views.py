@@ -62,22 +62,24 @@ class CellSets:
         return Cells(features, place, torch.from_numpy(np.arange(most) < count[:, None]))
 
 
-def objects(scenes: Scenes, noise: float = 0.0, key: Key = Key(0), slots: bool = True) -> CellSets:
-    """The objects of scenes, attributes one-hot. `noise` is the deviation of what is added to each number.
+def objects(scenes: Scenes, slots: bool = True) -> CellSets:
+    """The objects of scenes, attributes one-hot.
 
     With `slots` a cell also has the number of its object, one-hot, as a position of a grid has a place of its own:
     a network that takes the largest values of all cells can then tell two objects that look the same apart.
     """
     values = {a.name: _one_hot(scenes.codes[a.name], len(a.values)) for a in scenes.vocabulary}
-    found = detections(values, scenes.position[..., :2], scenes.count, slots)
-    if not noise:
-        return found
-    there = (np.arange(scenes.places) < scenes.count[:, None])[..., None]
-    rng, told = key.rng(), sum(column.shape[-1] for column in values.values())
-    drawn = rng.normal(0, noise, (*there.shape[:2], told + found.place.shape[2])).astype(np.float32) * there
-    features = found.features.copy()
-    features[..., :told] += drawn[..., :told]
-    return CellSets(features, found.place + drawn[..., told:], found.count)
+    return detections(values, scenes.position[..., :2], scenes.count, slots)
+
+
+def noisy(view: CellSets, deviation: float, key: Key) -> CellSets:
+    """The same with noise on every number of the cells that are there, always the same for an image."""
+    there = (np.arange(view.features.shape[1]) < view.count[:, None])[..., None]
+    features, place = (
+        column + there * (key / name).rng().normal(0, deviation, column.shape).astype(np.float32)
+        for name, column in (("features", view.features), ("place", view.place))
+    )
+    return CellSets(features, place, view.count)
 
 
 def detections(

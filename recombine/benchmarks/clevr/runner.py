@@ -182,7 +182,7 @@ def _run(
                 out = np.uint64(a != 0)
             elif does == QUERY:
                 out = np.uint64(codes[s, a, of])
-            elif does == EQUAL or does == SAME_COUNT:
+            elif does in (EQUAL, SAME_COUNT):
                 out = np.uint64(a == b)
             elif does == LESS:
                 out = np.uint64(a < b)

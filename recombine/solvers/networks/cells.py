@@ -7,6 +7,7 @@ of the largest values among all cells.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import torch
@@ -109,7 +110,7 @@ class Stem(nn.Module):
         self.pixels = _small_cnn(shape) if shape.pixels else None
         told = (PIXEL_WIDTHS[-1] if shape.pixels else shape.features) + (shape.places if tell_places else 0)
         widths = [told] + [width] * layers
-        self.layers = nn.ModuleList(Near(a, b, shape.grid) for a, b in zip(widths, widths[1:]))
+        self.layers = nn.ModuleList(Near(a, b, shape.grid) for a, b in pairwise(widths))
 
     def forward(self, seen: Cells) -> Cells:
         """Cells of this width at the same places."""
@@ -118,7 +119,11 @@ class Stem(nn.Module):
             assert self.shape.grid is not None
             place = grid_places(self.shape.grid, found.device).expand(len(found), -1, -1)
             seen = Cells(found, place)
-        x = torch.cat([seen.features, seen.place.to(seen.features.dtype)], dim=-1) if self.tell_places else seen.features
+        x = (
+            torch.cat([seen.features, seen.place.to(seen.features.dtype)], dim=-1)
+            if self.tell_places
+            else seen.features
+        )
         for layer in self.layers:
             x = torch.relu(layer(x))
         return seen._replace(features=x)
@@ -128,7 +133,11 @@ def _small_cnn(shape: CellShape) -> nn.Module:
     parts: list[nn.Module] = []
     channels = 3
     for place, width in enumerate(PIXEL_WIDTHS):
-        parts += [nn.Conv2d(channels, width, 3, 1 if place == 0 else 2, 1, bias=False), nn.BatchNorm2d(width), nn.ReLU()]
+        parts += [
+            nn.Conv2d(channels, width, 3, 1 if place == 0 else 2, 1, bias=False),
+            nn.BatchNorm2d(width),
+            nn.ReLU(),
+        ]
         channels = width
     return nn.Sequential(*parts)
 

@@ -9,6 +9,7 @@ they do the same with one table of gradients, so a call costs what its own rows 
 the same token are one node.
 """
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,7 +55,7 @@ def schedule(programs: Layout, kind: np.ndarray, device: torch.device | None = N
         _input(row, question, right[question, place]),
     )
     calls = []
-    for start, end in zip(starts[:-1], starts[1:]):
+    for start, end in pairwise(starts.tolist()):
         rows, tokens, questions, first, second = (torch.from_numpy(column[start:end]).to(device) for column in columns)
         what = int(kinds[question[start], place[start]])
         calls.append(Call(what, rows, tokens, questions, first[first >= 0], second[second >= 0]))

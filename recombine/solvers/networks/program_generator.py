@@ -64,7 +64,7 @@ class ProgramGenerator(nn.Module):
             return Reading(values, self.keys(values), spoken(word, length), start)
 
     def forward(self, word: Tensor, length: Tensor, token: Tensor) -> Tensor:
-        """The scores of every token of these programs, given those before: float[n, t, tokens]; each begins after START."""
+        """The scores of every token of these programs, given those before: float[n, t, tokens]."""
         reading = self.read(word, length)
         shown = torch.cat([torch.full_like(token[:, :1], START), token[:, :-1]], dim=1)
         with torch.autocast(word.device.type, enabled=False):
@@ -87,7 +87,7 @@ class ProgramGenerator(nn.Module):
 
     @torch.no_grad()
     def write(self, word: Tensor, length: Tensor, longest: int = LONGEST, draw: bool = False) -> Tensor:
-        """Programs with END, then NULL, int64[n, at most longest]: the likeliest token each time, or one that is drawn."""
+        """Programs with END, then NULL, int64[n, at most longest]: the likeliest token, or one that is drawn."""
         reading = self.read(word, length)
         step = _Step(self, reading)
         last = torch.full((len(word),), START, device=word.device)
@@ -208,7 +208,7 @@ class _Decode(torch.autograd.Function):
     def backward(ctx: Any, to_states, to_contexts):  # type: ignore[no-untyped-def]
         values, asks2, weigh2, gates2, start, active, looked, attention, seen, cells, squashed = ctx.saved_tensors
         steps, n, s, a = looked.shape
-        v, h = values.shape[2], start.shape[1]
+        v = values.shape[2]
         back, contexts = torch.empty_like(active), to_contexts.clone()
         asked, scores = looked.new_empty(steps, n, a), looked.new_empty(steps, n, s)
         to_keys, to_hidden, to_cell = looked.new_zeros(n, s, a), torch.zeros_like(start), torch.zeros_like(start)

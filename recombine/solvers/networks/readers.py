@@ -18,7 +18,9 @@ MODULAR = ("tensor-nmn", "tensor-nmn-shortcut", "tensor-nmn-film", "vector-nmn",
 READERS = ("mac", "film", *MODULAR, "lstm", "cnn-lstm")
 
 
-def build(name: str, size: str, words: int, functions: Functions, answers: int, shape: CellShape, key: Key) -> nn.Module:
+def build(
+    name: str, size: str, words: int, functions: Functions, answers: int, shape: CellShape, key: Key
+) -> nn.Module:
     """A network as the key begins it; `size` is laptop or paper."""
     if name not in READERS:
         raise UserError(f"there is no network '{name}'; choose one of {', '.join(READERS)}")

@@ -136,6 +136,8 @@ class FilmModule(nn.Module):
             two = len(inputs[1])
             x = torch.cat([x[:two] + self.right(inputs[1]), x[two:]])
         x = torch.relu(x)
-        shift, scale, shift2, scale2 = self.coefficients(torch.relu(self.hidden(self.token(token))))[:, None].chunk(4, -1)
+        shift, scale, shift2, scale2 = self.coefficients(torch.relu(self.hidden(self.token(token))))[:, None].chunk(
+            4, -1
+        )
         y = torch.relu(self.first(torch.addcmul(shift, 4 * torch.sigmoid(2 * scale) - 1, x), there))
         return torch.relu(x + self.second(torch.addcmul(shift2, 4 * torch.sigmoid(2 * scale2) - 1, y), there))

@@ -102,7 +102,9 @@ class VectorNMN(nn.Module):
     def one_by_one(self, cells: Cells, programs: Layout) -> Tensor:
         """The same plainly: one program at a time, one node after the other."""
         seen = self.stem(cells)
-        return torch.cat([self._one(seen.rows(torch.tensor([i])), programs.rows(slice(i, i + 1))) for i in range(len(programs))])
+        return torch.cat(
+            [self._one(seen.rows(torch.tensor([i])), programs.rows(slice(i, i + 1))) for i in range(len(programs))]
+        )
 
     def _one(self, seen: Cells, program: Layout) -> Tensor:
         zero = seen.features.new_zeros(1, self.plan.width)

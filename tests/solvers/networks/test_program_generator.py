@@ -2,8 +2,9 @@
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombine[models]'")
+pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombine[models]'")
 
+import torch
 from torch import Tensor
 
 from recombine.solvers.networks import program_generator
@@ -64,7 +65,7 @@ def test_what_is_filled_up_changes_nothing(plan: GeneratorPlan) -> None:
 def test_a_few_programs_are_soon_known_by_heart(plan: GeneratorPlan) -> None:
     network, (word, length, token) = build(plan), some(5)
     optimiser = torch.optim.Adam(network.parameters(), 0.02)
-    for _ in range(120):
+    for _ in range(80):
         optimiser.zero_grad()
         network.loss(word, length, token).backward()
         optimiser.step()

@@ -98,7 +98,9 @@ class Job:
         return Key(self.seed) / "closure" / self.model / self.size / self.view / self.few_shot
 
 
-def training_of(model: str, size: str = "laptop", steps: int | None = None, few_shot: str = "", **given: Any) -> Training:
+def training_of(
+    model: str, size: str = "laptop", steps: int | None = None, few_shot: str = "", **given: Any
+) -> Training:
     """The settings of a network; at laptop size the rate falls over the last 30 % of the steps."""
     chosen = (PAPER if size == "paper" else LAPTOP)[model]
     if few_shot == "weak":
@@ -191,7 +193,7 @@ def _tested(folder: Path) -> bool:
 def _lesson(job: Job, data: Data) -> Any:
     from recombine.solvers.answering import AnswerLesson, alike
     from recombine.solvers.course import Stage
-    from recombine.solvers.parsing import ProgramLesson, RewardLesson, Rewarded, by_length
+    from recombine.solvers.parsing import ProgramLesson, Rewarded, RewardLesson, by_length
 
     questions, rows = _training_rows(job, data)
     network = build(job, data)
@@ -241,14 +243,15 @@ def build(job: Job, data: Data) -> Any:
 
 def view_of(job: Job, data: Data, source: ClevrPart) -> Any:
     """How a network of a job sees the scenes of a part of CLEVR."""
-    from recombine.solvers.views import FeatureMaps, Pixels, objects
+    from recombine.solvers.views import FeatureMaps, Pixels, noisy, objects
 
     if job.view == "features":
         return FeatureMaps(job.features / f"{source}.npy")
     scenes = data.scenes(source)
     if job.view == "pixels":
         return Pixels(scenes, PICTURE)
-    return objects(scenes, job.noise, Key(job.data_seed) / "view" / source)
+    view = objects(scenes)
+    return noisy(view, job.noise, Key(job.data_seed) / "view" / source) if job.noise else view
 
 
 def _begin(network: Any, folder: Path) -> None:
@@ -328,7 +331,7 @@ def _wrapped(job: Job, network: Any) -> Any:
 
 
 Asked = Callable[[Questions], Mapping[str, np.ndarray]]
-"""What someone makes of questions about CLEVR's validation scenes: which are answered rightly, and more, bool[n] each."""
+"""What someone makes of questions about CLEVR's validation scenes: which they get right, and more, bool[n] each."""
 
 
 def _asked(job: Job, network: Any, data: Data) -> Asked:
@@ -358,9 +361,7 @@ def answered(network: Any, view: Any, model: str, questions: Questions) -> dict[
 def examined(data: Data, asked: Asked, clevr: int = TESTED) -> dict[str, Any]:
     """What someone who answers makes of CLEVR's first validation questions, the tests and their baselines."""
     found: dict[str, Any] = {"clevr": tallied(data.clevr("val").rows(slice(0, clevr)), asked)}
-    found["tests"] = {
-        test: {kind: tallied(data.test(test, "test", kind), asked) for kind in KINDS} for test in TESTS
-    }
+    found["tests"] = {test: {kind: tallied(data.test(test, "test", kind), asked) for kind in KINDS} for test in TESTS}
     return found
 
 
@@ -379,7 +380,10 @@ def tallied(questions: Questions, asked: Asked) -> dict[str, Any]:
 
 def _by(group: np.ndarray, right: np.ndarray, names: tuple[str, ...] = (), first: int = 0) -> dict[str, list[int]]:
     return {
-        names[number - first] if names else str(number): [int(right[group == number].sum()), int((group == number).sum())]
+        names[number - first] if names else str(number): [
+            int(right[group == number].sum()),
+            int((group == number).sum()),
+        ]
         for number in np.unique(group).tolist()
     }
 
