@@ -1,7 +1,8 @@
 """Courses: which rows are learnt from at which step.
 
 A course has one or more stages, each with rows of its own; all but the last have so many epochs. In an epoch every row
-of the stage comes once, in an order that the key and the epoch decide, so a training can begin anywhere.
+of the stage comes once, in an order that the key and the epoch decide, so a training can begin anywhere. Where rows are
+said to be alike, such as questions of one length, these go together as far as possible, so that little is filled up.
 
 >>> course = Course((Stage(np.arange(5)),), 2, Key(0))
 >>> [len(course.rows(step)) for step in range(3)], course.epoch(3).number
@@ -23,6 +24,7 @@ class Stage:
 
     rows: np.ndarray  # int[n]
     epochs: int = 0
+    alike: np.ndarray | None = None  # int[n]: rows with the same number, or the next, come in the same steps
 
 
 class Epoch(NamedTuple):
@@ -66,7 +68,13 @@ class Course:
         return self._order(epoch.number, epoch.stage)[at : at + self.batch]
 
     def _new_order(self, epoch: int, stage: int) -> np.ndarray:
-        return (self.key / "order" / epoch).rng().permutation(self.stages[stage].rows)
+        rng, rows, alike = (self.key / "order" / epoch).rng(), self.stages[stage].rows, self.stages[stage].alike
+        if alike is None:
+            return rng.permutation(rows)
+        order = rng.permutation(len(rows))
+        rest, order = np.split(order, [len(rows) % self.batch])  # the last step has fewer rows, of any kind
+        order = order[np.argsort(alike[order], kind="stable")].reshape(-1, self.batch)
+        return rows[np.concatenate([rng.permutation(order).reshape(-1), rest])]
 
     def _length(self, stage: Stage) -> int:
         """The steps of an epoch."""

@@ -124,6 +124,7 @@ class _Loop:
 
     def _learn(self, rows: np.ndarray) -> None:
         self.network.train()
+        self._set_rate()
         self.optimiser.zero_grad(set_to_none=True)
         with self._precisely():
             loss = self.lesson.loss(rows)
@@ -134,6 +135,12 @@ class _Loop:
         if self.training.clip is not None:
             nn.utils.clip_grad_norm_(self.network.parameters(), self.training.clip)
         self.optimiser.step()
+
+    def _set_rate(self) -> None:
+        if self.training.warm_up or self.training.fall:
+            lowered = self.training.slower_by**self.standing.lowered
+            for group in self.optimiser.param_groups:
+                group["lr"] = self.training.rate * lowered * self.training.share_of_rate(self.step)
 
     def _due(self) -> bool:
         """Whether this is the moment for a validation."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
-from math import inf
+from math import cos, inf, pi
 from typing import Any
 
 from recombine.store.errors import UserError
@@ -36,6 +36,10 @@ class Training:
     """Steps without progress of the loss that are a plateau."""
     slower_least: float = 0.0
     """The share by which the loss must fall to be progress."""
+    warm_up: int = 0
+    """Steps in which the rate rises."""
+    fall: tuple[int, int] | None = None
+    """The steps between which the rate falls to zero, as a cosine does."""
     clip: float | None = None
     """The largest norm of a gradient."""
     judge: str = "loss"
@@ -58,6 +62,8 @@ class Training:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise UserError(f"{name} must be at least 1, not {value}")
+        if self.fall is not None and not 0 <= self.fall[0] < self.fall[1]:
+            raise UserError(f"the rate falls from one step to a later one, not from {self.fall[0]} to {self.fall[1]}")
         if not 0 < self.rate < inf:
             raise UserError(f"the rate must be a number above 0, such as 0.001, not {self.rate:g}")
 
@@ -73,7 +79,21 @@ class Training:
     def fixed(self) -> dict[str, Any]:
         """What must be the same for a training to go on."""
         unused = ("slower_after", "slower_least") if self.slower_by == 1.0 else ()
+        unused += () if self.warm_up else ("warm_up",)
+        unused += () if self.fall else ("fall",)
         return {name: value for name, value in asdict(self).items() if name not in (*LENGTH, *unused)}
+
+    def share_of_rate(self, step: int) -> float:
+        """How much of the rate a step has, as far as that is known beforehand.
+
+        >>> [Training(warm_up=2, fall=(4, 8)).share_of_rate(step) for step in (0, 1, 4, 6)]
+        [0.5, 1.0, 1.0, 0.5]
+        """
+        risen = min(1.0, (step + 1) / self.warm_up) if self.warm_up else 1.0
+        if self.fall is None:
+            return risen
+        done = (step - self.fall[0]) / (self.fall[1] - self.fall[0])
+        return risen * round((1 + cos(pi * min(max(done, 0.0), 1.0))) / 2, 12)
 
 
 @dataclass(frozen=True)

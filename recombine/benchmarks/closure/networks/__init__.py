@@ -1,0 +1,1 @@
+"""CLOSURE's networks: their data, their runs, and what comes out."""

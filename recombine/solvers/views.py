@@ -1,0 +1,176 @@
+"""Views of scenes: what a network that answers questions is shown.
+
+    objects     the exact attributes and coordinates of every object, with noise if wanted
+    detections  what a scene parser believes of every object it found: the same form, with probabilities for one-hots
+    features    a feature map that was computed before with any network: an array H x W x C for every image number
+    pixels      pictures, behind a small convolutional network that is trained along
+
+Every view gives cells (`recombine.solvers.networks.cells`); one network serves all of them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from recombine.solvers.networks.cells import Cells, CellShape, grid_places
+from recombine.store.errors import UserError
+from recombine.store.key import Key
+from recombine.world.scenes import Scenes
+
+VIEWS = ("objects", "features", "pixels")
+FARTHEST = 3.0
+"""The largest coordinate of an object on CLEVR's ground; coordinates are told as parts of it."""
+
+
+class View(Protocol):
+    """The scenes of some images, ready for a network."""
+
+    @property
+    def shape(self) -> CellShape: ...
+
+    @property
+    def count(self) -> np.ndarray:
+        """How many cells every image has, int[images]: images of one count need no mask."""
+        ...
+
+    def __call__(self, images: np.ndarray) -> Cells: ...
+
+
+@dataclass(frozen=True, eq=False)
+class CellSets:
+    """Sets of cells that are known beforehand: objects or detections."""
+
+    features: np.ndarray  # float32[n, k, d]
+    place: np.ndarray  # float32[n, k, p]
+    count: np.ndarray  # uint8[n]
+
+    @property
+    def shape(self) -> CellShape:
+        return CellShape(self.features.shape[2], self.place.shape[2])
+
+    def __call__(self, images: np.ndarray) -> Cells:
+        _check(images, len(self.count), "the view")
+        count = self.count[images]
+        most = int(count.max(initial=1))
+        features, place = (torch.from_numpy(column[images, :most]) for column in (self.features, self.place))
+        if (count == most).all():
+            return Cells(features, place)
+        return Cells(features, place, torch.from_numpy(np.arange(most) < count[:, None]))
+
+
+def objects(scenes: Scenes, slots: bool = True) -> CellSets:
+    """The objects of scenes, attributes one-hot.
+
+    With `slots` a cell also has the number of its object, one-hot, as a position of a grid has a place of its own:
+    a network that takes the largest values of all cells can then tell two objects that look the same apart.
+    """
+    values = {a.name: _one_hot(scenes.codes[a.name], len(a.values)) for a in scenes.vocabulary}
+    return detections(values, scenes.position[..., :2], scenes.count, slots)
+
+
+def noisy(view: CellSets, deviation: float, key: Key) -> CellSets:
+    """The same with noise on every number of the cells that are there, always the same for an image."""
+    there = (np.arange(view.features.shape[1]) < view.count[:, None])[..., None]
+    features, place = (
+        column + there * (key / name).rng().normal(0, deviation, column.shape).astype(np.float32)
+        for name, column in (("features", view.features), ("place", view.place))
+    )
+    return CellSets(features, place, view.count)
+
+
+def detections(
+    values: Mapping[str, np.ndarray], position: np.ndarray, count: np.ndarray, slots: bool = True
+) -> CellSets:
+    """Objects as someone believes them to be: for each attribute float[n, k, values], and coordinates [n, k, 2]."""
+    n, places = position.shape[:2]
+    there = (np.arange(places) < count[:, None])[..., None]
+    parts = [*values.values()] + ([np.broadcast_to(np.eye(places), (n, places, places))] if slots else [])
+    features = np.concatenate([part.astype(np.float32) for part in parts], axis=-1) * there
+    return CellSets(features, position.astype(np.float32) / np.float32(FARTHEST) * there, count)
+
+
+def _one_hot(codes: np.ndarray, size: int) -> np.ndarray:
+    return codes[..., None] == np.arange(size, dtype=np.uint8)
+
+
+class FeatureMaps:
+    """Feature maps by image number, float[images, h, w, c] in a NumPy file that is mapped into memory."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        try:
+            self.maps = np.load(file, mmap_mode="r")
+        except FileNotFoundError:
+            raise UserError(
+                f"there are no features in {file}; write an array of shape images x height x width x channels there "
+                "with numpy.save"
+            ) from None
+        except (ValueError, OSError) as error:
+            raise UserError(f"{file} is no array that NumPy can map; write it with numpy.save") from error
+        if self.maps.ndim != 4 or self.maps.dtype.kind != "f":
+            raise UserError(
+                f"{file} has the shape {self.maps.shape} of {self.maps.dtype}; features are numbers with a point in "
+                "an array of images x height x width x channels"
+            )
+        self.count = np.full(len(self.maps), self.maps.shape[1] * self.maps.shape[2])
+
+    @property
+    def shape(self) -> CellShape:
+        _, height, width, channels = self.maps.shape
+        return CellShape(channels, sides=(height, width))
+
+    def __call__(self, images: np.ndarray) -> Cells:
+        _check(images, len(self.maps), str(self.file))
+        maps = torch.from_numpy(np.asarray(self.maps[images], np.float32)).flatten(1, 2)
+        sides = self.shape.sides
+        assert sides is not None
+        return Cells(maps, grid_places(sides).expand(len(maps), -1, -1))
+
+
+class Pixels:
+    """Pictures of scenes, drawn when they are first asked for."""
+
+    def __init__(self, scenes: Scenes, size: tuple[int, int]) -> None:
+        """`size`: width and height."""
+        from recombine.solvers.sights import Modality
+
+        self.size, self.sight = size, Modality("image", size).open(scenes)
+        self.count = np.ones(len(scenes), np.int64)
+
+    @property
+    def shape(self) -> CellShape:
+        width, height = self.size
+        return CellShape(3, sides=(height, width), pixels=True)
+
+    def __call__(self, images: np.ndarray) -> Cells:
+        _check(images, len(self.count), "the view")
+        seen = self.sight(images)
+        assert isinstance(seen, torch.Tensor)
+        return Cells(seen, seen.new_zeros(len(seen), 0, 2))
+
+
+def _check(images: np.ndarray, known: int, where: str) -> None:
+    if len(images) and not 0 <= int(images.min()) <= int(images.max()) < known:
+        missing = int(images.max() if images.max() >= known else images.min())
+        raise UserError(f"a question asks about image {missing}, but {where} has only the images 0 to {known - 1}")
+
+
+def must_fit(view: View, shape: CellShape, where: str) -> None:
+    """Refuse a view that a network was not made for."""
+    if view.shape != shape:
+        raise UserError(
+            f"{where} shows {_said(view.shape)}, but the network was made for {_said(shape)}; give it the view that it "
+            "was trained on"
+        )
+
+
+def _said(shape: CellShape) -> str:
+    if shape.pixels and shape.sides:
+        return f"pictures of {shape.sides[1]}x{shape.sides[0]} pixels"
+    if shape.sides:
+        return f"feature maps of {shape.sides[0]}x{shape.sides[1]}x{shape.features}"
+    return f"sets of cells with {shape.features} features"
