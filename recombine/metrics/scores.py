@@ -1,7 +1,8 @@
 """Scores: average precision with ties grouped, and class-balanced accuracy."""
 
 import numpy as np
-from numba import njit
+
+from recombine.store.compiled import compiled
 
 BATCH = 8
 """Episodes over which accuracy pools its recalls, as the released code does."""
@@ -44,7 +45,7 @@ def pooled_accuracy(counts: np.ndarray, batch: int = BATCH) -> np.ndarray:
     return np.nanmean(recall, axis=1)
 
 
-@njit(cache=True)
+@compiled
 def grouped_precision(score: np.ndarray, positive: int, hit: np.ndarray, asked: np.ndarray, total: int) -> float:
     """Average precision from groups of equal score.
 

@@ -8,7 +8,8 @@ The folder holds one WAV file for each of the 64 notes, `<instrument>_<pitch>.wa
 
 Capitals do not matter. Notes of these instruments at other pitches, and files that are not WAV, may lie beside them and
 are not used; any other WAV file is taken for a misspelt one. A file may have any rate from 8,000 Hz, any number of
-channels and 8 to 32 bits per sample, up to 64 MB, 16 million samples, 64 channels and 384,000 Hz. Channels are averaged, the rate becomes 44,100 Hz, silence before the note is cut
+channels and 8 to 32 bits per sample, up to 64 MB, 16 million samples, 64 channels and 384,000 Hz. Channels are
+averaged, the rate becomes 44,100 Hz, silence before the note is cut
 (up to 5 ms before it first reaches 1 % of its peak), and it is cut or filled up to 40,000 samples, with a fade of 10 ms
 where it is cut. Loudness is levelled as for the synthesised notes.
 

@@ -26,9 +26,9 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numba import njit
 
 from recombine.render.instruments import INSTRUMENTS, NOTE, PITCHES, RATE, sounding, synthesised
+from recombine.store.compiled import compiled
 from recombine.store.errors import UserError
 from recombine.world.scenes import ABSENT, Scenes
 
@@ -208,7 +208,7 @@ def _bins(scenes: Scenes, attribute: str, first: int) -> np.ndarray:
     return bins
 
 
-@njit(cache=True)
+@compiled
 def _mix(notes: np.ndarray, which: np.ndarray, onset: np.ndarray, volume: np.ndarray, out: np.ndarray) -> None:
     """Add the notes of every scene in whole 16-bit steps, which float32 adds exactly; then cut off at full scale."""
     for scene in range(len(out)):

@@ -15,7 +15,7 @@ from recombine.store.errors import UserError
 FULL = 32_768
 HINT = "export it again as a WAV file with 16-bit PCM samples"
 FASTEST, MOST_CHANNELS, MOST_SAMPLES = 384_000, 64, 2**24
-"""The highest rate, channels, and samples of all channels together: a minute and a half of 24 bits in stereo at 96 kHz."""
+"""The highest rate, channels, and samples of all channels together: a minute and a half in stereo at 96 kHz."""
 
 
 class Recording(NamedTuple):

@@ -3,8 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numba import config, njit, types
+from numba import config, types
 from numba.extending import intrinsic
+
+from recombine.store.compiled import compiled
 
 BITS = 64
 
@@ -50,7 +52,7 @@ popcount: Any = (lambda word: int(word).bit_count()) if config.DISABLE_JIT else 
 lowest: Any = (lambda word: (int(word) & -int(word)).bit_length() - 1) if config.DISABLE_JIT else _lowest
 
 
-@njit(cache=True)
+@compiled
 def transpose_bits(rows: np.ndarray, out: np.ndarray) -> None:
     """Bit i of row r becomes bit r of row i: uint64[r, w] into uint64[64 w, ceil(r / 64)]."""
     block = np.zeros(64, np.uint64)
@@ -64,7 +66,7 @@ def transpose_bits(rows: np.ndarray, out: np.ndarray) -> None:
                 out[word * 64 + i, top // 64] = block[i]
 
 
-@njit(cache=True)
+@compiled
 def _transpose_block(block: np.ndarray) -> None:
     """Transpose 64 x 64 bits in place, halving the squares that are swapped."""
     width = 32
@@ -82,13 +84,13 @@ def _transpose_block(block: np.ndarray) -> None:
         mask ^= mask << np.uint64(width)
 
 
-@njit(cache=True)
+@compiled
 def holds(row: np.ndarray, place: int) -> bool:
     """Whether this bit of a packed row is set."""
     return bool((row[place >> 6] >> np.uint64(place & 63)) & np.uint64(1))
 
 
-@njit(cache=True)
+@compiled
 def select(row: np.ndarray, rank: int) -> int:
     """The place of the set bit that has `rank` set bits before it; -1 where there is none."""
     for w in range(row.shape[0]):

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-from numba import njit
 
 from recombine.language.expr import Expr
 from recombine.semantics.bits import pack_bits, transpose_bits, unpack_bits
 from recombine.semantics.fold import Plan
 from recombine.store.arrays import blank_array, map_array, place_of, read_array, write_array
 from recombine.store.checksums import region
+from recombine.store.compiled import compiled
 from recombine.store.engine import Engine
 from recombine.world.scenes import Scenes
 
@@ -120,7 +120,7 @@ class Table:
         return out[: self.senses]
 
 
-@njit(cache=True)
+@compiled
 def _widest(by_sense: np.ndarray, count: np.ndarray) -> np.ndarray:
     """Whether no other sense accepts all that a sense accepts, bool[senses]; senses differ from each other."""
     order = np.argsort(-count)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
-from numba import njit
 
 from recombine.language.expr import Expr
 from recombine.solvers.features import bindings, values
 from recombine.solvers.rows import by_group
+from recombine.store.compiled import compiled
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.tasks.examples import Examples, Observed
@@ -117,7 +117,7 @@ def distances(asked: np.ndarray, seen: np.ndarray, has: np.ndarray) -> np.ndarra
     return found
 
 
-@njit(cache=True)
+@compiled
 def _distances(asked: np.ndarray, seen: np.ndarray, has: np.ndarray, found: np.ndarray) -> None:
     for i in range(len(asked)):
         for j in range(len(seen)):

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 import numpy as np
-from numba import njit
 
 from recombine.metrics.scores import grouped_precision
 from recombine.semantics.bits import holds, lowest
 from recombine.semantics.table import Table
 from recombine.solvers.rows import by_group
+from recombine.store.compiled import compiled
 from recombine.store.key import Key
 from recombine.tasks.episodes import Episodes, Reach, log_chance, reach
 from recombine.tasks.examples import Examples, Observed
@@ -157,7 +157,7 @@ def answer(belief: Belief, episodes: Episodes, probe: Probe, candidates_from: in
     return answers
 
 
-@njit(cache=True)
+@compiled
 def _answer(
     senses: np.ndarray,
     kept: np.ndarray,
@@ -198,7 +198,7 @@ def _answer(
         precision[e] = _precision(found, posterior, probe, probe[senses[e]], positives[senses[e]], total, work)
 
 
-@njit(cache=True)
+@compiled
 def _predict(
     scene: np.ndarray,
     label: np.ndarray,
@@ -235,7 +235,7 @@ def _predict(
             said[i, 1] = yes
 
 
-@njit(cache=True)
+@compiled
 def _explanations(by_scene: np.ndarray, support: np.ndarray, label: np.ndarray, log_weight: np.ndarray) -> np.ndarray:
     """The senses of positive weight that accept the positives and reject the negatives."""
     fits = np.full(by_scene.shape[1], ~np.uint64(0))
@@ -257,7 +257,7 @@ def _explanations(by_scene: np.ndarray, support: np.ndarray, label: np.ndarray, 
     return found[:n]
 
 
-@njit(cache=True)
+@compiled
 def _weighed(
     found: np.ndarray, log_weight: np.ndarray, count: np.ndarray, reached: int, shown: int, negatives: int
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -271,7 +271,7 @@ def _weighed(
     return found[possible], weight[possible]
 
 
-@njit(cache=True)
+@compiled
 def _normalise(found: np.ndarray, weight: np.ndarray, posterior: np.ndarray) -> None:
     if not len(found):
         return
@@ -284,7 +284,7 @@ def _normalise(found: np.ndarray, weight: np.ndarray, posterior: np.ndarray) -> 
         posterior[k] /= total
 
 
-@njit(cache=True)
+@compiled
 def _workspace(total: int) -> tuple[np.ndarray, ...]:
     """Scores, the scenes that have one, and an open hash table from scores to groups."""
     slots = 1
@@ -301,7 +301,7 @@ def _workspace(total: int) -> tuple[np.ndarray, ...]:
     )
 
 
-@njit(cache=True)
+@compiled
 def _precision(
     found: np.ndarray,
     posterior: np.ndarray,
@@ -354,7 +354,7 @@ def _precision(
     return grouped_precision(group_score[:groups], positive, hit[:groups], asked[:groups], total)
 
 
-@njit(cache=True)
+@compiled
 def _fraction(value: float) -> np.uint64:
     """A score in [0, 1] as an integer, for hashing."""
     return np.uint64(np.int64(value * 9007199254740992.0))

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from recombine.semantics.bits import holds, lowest, popcount, select
 from recombine.semantics.table import BLOCK, Table
+from recombine.store.compiled import compiled
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 
@@ -132,7 +132,7 @@ def reach(table: Table, scene: np.ndarray, label: np.ndarray, start: np.ndarray)
     return found
 
 
-@njit(cache=True)
+@compiled
 def log_chance(reached: int, shown: int, negatives: int, count: int) -> float:
     """The log-chance that a concept of `count` scenes, which explains the set, has brought its negatives.
 
@@ -152,7 +152,7 @@ TRIES = 64
 """Tries that find nothing before the union of the rivals is built."""
 
 
-@njit(cache=True)
+@compiled
 def _draw(
     rng: np.random.Generator,
     senses: np.ndarray,
@@ -198,7 +198,7 @@ def _draw(
                     found += 1
 
 
-@njit(cache=True)
+@compiled
 def _among(scene: int, chosen: np.ndarray) -> bool:
     for other in chosen:  # noqa: SIM110
         if other == scene:
@@ -206,7 +206,7 @@ def _among(scene: int, chosen: np.ndarray) -> bool:
     return False
 
 
-@njit(cache=True)
+@compiled
 def _new_positive(
     rng: np.random.Generator, sense: int, by_sense: np.ndarray, before: np.ndarray, chosen: np.ndarray
 ) -> int:
@@ -219,7 +219,7 @@ def _new_positive(
             return scene
 
 
-@njit(cache=True)
+@compiled
 def _easy(
     rng: np.random.Generator,
     sense: int,
@@ -242,7 +242,7 @@ def _easy(
             found += 1
 
 
-@njit(cache=True)
+@compiled
 def _find_rivals(by_scene: np.ndarray, sense: int, positives: np.ndarray, rivals: np.ndarray) -> None:
     """The senses that accept all positives, as bits; the sense itself is left out."""
     rivals[:] = by_scene[positives[0]]
@@ -251,7 +251,7 @@ def _find_rivals(by_scene: np.ndarray, sense: int, positives: np.ndarray, rivals
     rivals[sense >> 6] &= ~(np.uint64(1) << np.uint64(sense & 63))
 
 
-@njit(cache=True)
+@compiled
 def _from_rivals(
     rng: np.random.Generator,
     sense: int,
@@ -292,7 +292,7 @@ def _from_rivals(
     return found
 
 
-@njit(cache=True)
+@compiled
 def _build_union(
     sense: int, rivals: np.ndarray, used: np.ndarray, by_sense: np.ndarray, union: np.ndarray, chosen: np.ndarray
 ) -> int:
@@ -320,7 +320,7 @@ def _build_union(
     return total
 
 
-@njit(cache=True)
+@compiled
 def _reach(
     by_sense: np.ndarray,
     by_scene: np.ndarray,
@@ -361,13 +361,13 @@ def _reach(
                 reached[e] += popcount(union[i])
 
 
-@njit(cache=True)
+@compiled
 def _clear(union: np.ndarray, scene: int) -> None:
     block, place = scene // BLOCK, scene % BLOCK
     union[block, place >> 6] &= ~(np.uint64(1) << np.uint64(place & 63))
 
 
-@njit(cache=True)
+@compiled
 def _select_block(union: np.ndarray, rank: int) -> int:
     """The scene that has `rank` scenes of the union before it."""
     for block in range(union.shape[0]):
@@ -385,7 +385,7 @@ def scenes_at(table: Table, senses: np.ndarray, ranks: np.ndarray) -> np.ndarray
     return _scenes_at(table.by_sense, table.before, senses, ranks)
 
 
-@njit(cache=True)
+@compiled
 def _scenes_at(by_sense: np.ndarray, before: np.ndarray, senses: np.ndarray, ranks: np.ndarray) -> np.ndarray:
     scenes = np.empty(len(senses), np.int64)
     for i in range(len(senses)):

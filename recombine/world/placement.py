@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from recombine.store.compiled import compiled
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.world.camera import Camera
@@ -205,7 +205,7 @@ class Placement:
         return np.array([*(dict(self.radii)[size] for size in self.vocabulary["size"].values), 0.0])
 
 
-@njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _stand_apart(
     rng: np.random.Generator,
     count: np.ndarray,
@@ -229,7 +229,7 @@ def _stand_apart(
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _arrange(
     rng: np.random.Generator,
     scene: int,
@@ -253,7 +253,7 @@ def _arrange(
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _apart(scene: int, i: int, spacing: Spacing, body: np.ndarray) -> bool:
     """Whether object i stands apart from those before it."""
     for j in range(i):

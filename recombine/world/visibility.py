@@ -15,8 +15,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from recombine.store.compiled import compiled
 from recombine.world.camera import FORWARD, POSITION, RIGHT, UP, Camera
 
 SPHERE, CUBE, CYLINDER = range(3)
@@ -75,7 +75,7 @@ def all_visible(kind: np.ndarray, body: np.ndarray, camera: Camera, jitter: np.n
     return _all_visible(kind.astype(np.int64), body.astype(np.float64), camera.view(jitter), lens_of(camera), enough)
 
 
-@njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _all_visible(kind: np.ndarray, body: np.ndarray, views: np.ndarray, lens: Lens, enough: int) -> np.ndarray:
     fine = np.ones(len(kind), np.bool_)
     covered = np.zeros(lens.width, np.bool_)
@@ -89,7 +89,7 @@ def _all_visible(kind: np.ndarray, body: np.ndarray, views: np.ndarray, lens: Le
     return fine
 
 
-@njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _count_all(kind: np.ndarray, body: np.ndarray, views: np.ndarray, lens: Lens, enough: int) -> np.ndarray:
     counts = np.zeros(kind.shape, np.int64)
     covered = np.zeros(lens.width, np.bool_)
@@ -101,7 +101,7 @@ def _count_all(kind: np.ndarray, body: np.ndarray, views: np.ndarray, lens: Lens
     return counts
 
 
-@njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _look(place: int, kind: int, body: np.ndarray, view: np.ndarray, lens: Lens) -> Solid:
     """See one object from where the camera stands."""
     x, y, radius, rotation = body
@@ -117,17 +117,17 @@ def _look(place: int, kind: int, body: np.ndarray, view: np.ndarray, lens: Lens)
     return Solid(place, kind, radius, reach, centre, position, right, up, forward, columns, rows)
 
 
-@njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _turn(x: float, y: float, z: float, cos: float, sin: float) -> Vector:
     return cos * x + sin * y, cos * y - sin * x, z
 
 
-@njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _dot(a: Vector, b: Vector) -> float:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _span(offset: float, depth: float, radius: float, focal: float, size: int) -> tuple[int, int]:
     """The columns or rows of an image that a ball may reach, the end excluded."""
     # The slopes of the two tangents, in the plane of the camera's axis and one side of the image.
@@ -138,7 +138,7 @@ def _span(offset: float, depth: float, radius: float, focal: float, size: int) -
     return max(0, start), min(size, stop)
 
 
-@njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _count(solids: list[Solid], i: int, lens: Lens, enough: int, covered: np.ndarray) -> int:
     """The visible pixels of solid i, rows nearest to its middle first; stops as soon as there are enough."""
     solid = solids[i]
@@ -160,14 +160,14 @@ def _count(solids: list[Solid], i: int, lens: Lens, enough: int, covered: np.nda
     return found
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@compiled(error_model="numpy", inline="always")
 def _row(solid: Solid, step: int) -> int:
     """The rows of a solid's box, those nearest to its middle first."""
     offset = (step + 1) // 2
     return (solid.rows[0] + solid.rows[1]) // 2 + (offset if step % 2 == 0 else -offset)
 
 
-@njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _surely(solids: list[Solid], i: int, rivals: list[int], lens: Lens, enough: int) -> int:
     """Pixels that solid i shows at least: those of the ball within it, less the boxes of its rivals."""
     solid = solids[i]
@@ -187,7 +187,7 @@ def _surely(solids: list[Solid], i: int, rivals: list[int], lens: Lens, enough: 
     return found
 
 
-@njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _may_hide(other: Solid, solid: Solid) -> bool:
     """Whether the boxes meet, and no plane has the other solid behind it and both the camera and this one before it."""
     if not (_meet(solid.columns, other.columns) and _meet(solid.rows, other.rows)):
@@ -198,12 +198,12 @@ def _may_hide(other: Solid, solid: Solid) -> bool:
     return distance < solid.reach + other.reach or _dot(far, normal) < other.reach * distance
 
 
-@njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _meet(a: tuple[int, int], b: tuple[int, int]) -> bool:
     return a[0] < b[1] and b[0] < a[1]
 
 
-@njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _run(solid: Solid, row: int, lens: Lens) -> tuple[int, int]:
     """The columns at which a row of pixels meets the solid, the last excluded."""
     v = _slope_of_row(row, lens)
@@ -224,7 +224,7 @@ def _run(solid: Solid, row: int, lens: Lens) -> tuple[int, int]:
     return start, stop
 
 
-@njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _run_of_ball(solid: Solid, v: float, lens: Lens) -> tuple[int, int]:
     """The columns at which the row of slope v meets the ball within the solid, the last excluded."""
     x, y, z = solid.centre
@@ -241,7 +241,7 @@ def _run_of_ball(solid: Solid, v: float, lens: Lens) -> tuple[int, int]:
     return start, stop
 
 
-@njit(cache=True, error_model="numpy")
+@compiled(error_model="numpy")
 def _hidden(
     solid: Solid,
     solids: list[Solid],
@@ -270,17 +270,17 @@ def _hidden(
     return hidden
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@compiled(error_model="numpy", inline="always")
 def _slope_of_column(column: int, lens: Lens) -> float:
     return (column + 0.5 - lens.width / 2) / lens.focal
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@compiled(error_model="numpy", inline="always")
 def _slope_of_row(row: int, lens: Lens) -> float:
     return (lens.height / 2 - 0.5 - row) / lens.focal
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@compiled(error_model="numpy", inline="always")
 def _depth(solid: Solid, u: float, v: float) -> float:
     """The depth at which the ray of slopes u, v enters the solid; infinite where it misses."""
     (x, y, z), radius = solid.position, solid.radius
@@ -296,7 +296,7 @@ def _depth(solid: Solid, u: float, v: float) -> float:
     return enter if enter <= leave else np.inf
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@compiled(error_model="numpy", inline="always")
 def _round(squared_speed: float, along: float, squared_distance: float, radius: float) -> tuple[float, float]:
     """The stretch of a ray within a ball or an endless tube; empty where it misses."""
     inside = along * along - squared_speed * (squared_distance - radius * radius)
@@ -306,7 +306,7 @@ def _round(squared_speed: float, along: float, squared_distance: float, radius: 
     return (-along - root) / squared_speed, (-along + root) / squared_speed
 
 
-@njit(cache=True, error_model="numpy", inline="always")
+@compiled(error_model="numpy", inline="always")
 def _within(stretch: tuple[float, float], start: float, speed: float, radius: float) -> tuple[float, float]:
     """The part of a stretch between two parallel faces."""
     one, other = (-radius - start) / speed, (radius - start) / speed

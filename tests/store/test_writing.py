@@ -201,9 +201,9 @@ def test_a_page_without_a_place_is_refused_before_any_work(tmp_path: Path) -> No
 
 
 def test_a_lock_that_is_removed_still_keeps_others_out(tmp_path: Path) -> None:
-    with locked(tmp_path / "lock", keep=False), pytest.raises(UserError, match="busy"):
-        with locked(tmp_path / "lock", "busy"):
-            pass
+    lock = tmp_path / "lock"
+    with locked(lock, keep=False), pytest.raises(UserError, match="busy"), locked(lock, "busy"):
+        pass
     assert list(tmp_path.iterdir()) == []
 
 

@@ -17,13 +17,13 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from recombine.benchmarks.clevr.families import Family
 from recombine.benchmarks.clevr.language import CLEVR, DIRECTIONS, Dialect, Facet, Speech, dialect_of
 from recombine.benchmarks.clevr.relations import all_beyond
 from recombine.benchmarks.clevr.shapes import Description, Filling
 from recombine.language.expr import Expr
+from recombine.store.compiled import compiled
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.world.scenes import Scenes
@@ -282,7 +282,7 @@ def filling(family: Family, described: np.ndarray, related: np.ndarray) -> Filli
     return found
 
 
-@njit(cache=True)
+@compiled
 def _search(
     rng: np.random.Generator,
     spans: np.ndarray,
@@ -357,7 +357,7 @@ def _search(
     return made
 
 
-@njit(cache=True)
+@compiled
 def _fill_masks(codes: np.ndarray, spans: np.ndarray, masks: np.ndarray) -> None:
     """The things of which each word is true."""
     masks[:] = 0
@@ -367,7 +367,7 @@ def _fill_masks(codes: np.ndarray, spans: np.ndarray, masks: np.ndarray) -> None
                 masks[a, codes[i, a]] |= np.uint64(1) << np.uint64(i)
 
 
-@njit(cache=True)
+@compiled
 def _fits(described: np.ndarray, inside: np.uint64, masks: np.ndarray) -> np.uint64:
     """The things of a set that a description is true of."""
     for a in range(len(described)):
@@ -376,7 +376,7 @@ def _fits(described: np.ndarray, inside: np.uint64, masks: np.ndarray) -> np.uin
     return inside
 
 
-@njit(cache=True)
+@compiled
 def _bits(mask: np.uint64) -> int:
     n = 0
     while mask:
@@ -385,7 +385,7 @@ def _bits(mask: np.uint64) -> int:
     return n
 
 
-@njit(cache=True)
+@compiled
 def _lowest(mask: np.uint64) -> int:
     i = 0
     while not (mask >> np.uint64(i)) & np.uint64(1):
@@ -393,7 +393,7 @@ def _lowest(mask: np.uint64) -> int:
     return i
 
 
-@njit(cache=True)
+@compiled
 def _degenerate(
     rng: np.random.Generator,
     spans: np.ndarray,
@@ -425,7 +425,7 @@ def _degenerate(
     return False
 
 
-@njit(cache=True)
+@compiled
 def _same_sets(steps: np.ndarray, length: int, before: np.ndarray, after: np.ndarray) -> bool:
     """Whether every set that is counted or looked for is the same."""
     for i in range(length):  # noqa: SIM110
@@ -434,7 +434,7 @@ def _same_sets(steps: np.ndarray, length: int, before: np.ndarray, after: np.nda
     return True
 
 
-@njit(cache=True)
+@compiled
 def _pass(
     rng: np.random.Generator,
     spans: np.ndarray,
@@ -522,7 +522,7 @@ def _pass(
     return int(stack[0])
 
 
-@njit(cache=True)
+@compiled
 def _led_to(things: np.uint64, link: np.ndarray) -> np.uint64:
     """All that a link leads to from some things."""
     found = np.uint64(0)
@@ -532,7 +532,7 @@ def _led_to(things: np.uint64, link: np.ndarray) -> np.uint64:
     return found
 
 
-@njit(cache=True)
+@compiled
 def _describe_one(
     rng: np.random.Generator,
     codes: np.ndarray,
@@ -562,7 +562,7 @@ def _describe_one(
     return seen > 0
 
 
-@njit(cache=True)
+@compiled
 def _describe_set(
     rng: np.random.Generator,
     first: int,
@@ -609,7 +609,7 @@ def balance(found: Found, each: int) -> np.ndarray:
     return np.flatnonzero(chosen)
 
 
-@njit(cache=True)
+@compiled
 def _balance(scene: np.ndarray, family: np.ndarray, answer: np.ndarray, families: int, each: int) -> np.ndarray:
     chosen = np.zeros(len(scene), np.bool_)
     used = np.zeros(families)
@@ -621,7 +621,7 @@ def _balance(scene: np.ndarray, family: np.ndarray, answer: np.ndarray, families
     return chosen
 
 
-@njit(cache=True)
+@compiled
 def _balance_once(
     scene: np.ndarray,
     family: np.ndarray,
@@ -657,7 +657,7 @@ def _balance_once(
     return missing
 
 
-@njit(cache=True)
+@compiled
 def _welcome(said: np.ndarray, answer: int) -> bool:
     """Whether one more of this answer keeps it within reach of the others."""
     others = 0.0

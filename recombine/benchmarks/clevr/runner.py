@@ -9,13 +9,13 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from recombine.benchmarks.clevr.language import ATTRIBUTES, CLEVR_VOCABULARY, DIRECTIONS
 from recombine.benchmarks.clevr.program import TOKENS
 from recombine.benchmarks.clevr.questions import Looked, look
 from recombine.language.expr import Symbol
 from recombine.solvers.programs import Functions, lay_out, well_formed
+from recombine.store.compiled import compiled
 from recombine.store.errors import UserError
 from recombine.world.scenes import Scenes
 
@@ -120,7 +120,7 @@ class Runner:
         return found
 
 
-@njit(cache=True)
+@compiled
 def _run(
     token: np.ndarray,
     left: np.ndarray,

@@ -8,11 +8,11 @@ at one cell. Where an object may stand among other points, each step tries one p
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from recombine.benchmarks.concept_world.plan import Plan
 from recombine.benchmarks.concept_world.twins import group_of, pieces_of
+from recombine.store.compiled import compiled
 
 MOST = 20_000_000
 """Pieces that are tried for one image and plan before the matcher gives up."""
@@ -129,7 +129,7 @@ def first_way(one: Pattern, image: np.ndarray) -> np.ndarray | None:
     return found
 
 
-@numba.njit(cache=True)
+@compiled
 def _match_all(  # type: ignore[no-untyped-def]
     chosen, xs, ys, colors, begin, h, w,
     start, slider, offset, low, high, apart, unequal, color_class, shown_start, shown, palette, clauses,
@@ -152,7 +152,7 @@ def _match_all(  # type: ignore[no-untyped-def]
     return counts, first
 
 
-@numba.njit(cache=True)
+@compiled
 def _match(  # type: ignore[no-untyped-def]
     cells, x, y, color, start, slider, offset, low, high, apart, unequal, color_class, shown_start, shown,
     palette, clauses, twins, cover, most, budget, first,
@@ -236,7 +236,7 @@ def _match(  # type: ignore[no-untyped-def]
     return count
 
 
-@numba.njit(cache=True, inline="always")
+@compiled(inline="always")
 def _in_order(g, p, twins, taken, at, start):  # type: ignore[no-untyped-def]
     """Whether a piece at a point comes after its earlier twins and before its later ones in reading order."""
     if twins[g] < 0:
@@ -247,7 +247,7 @@ def _in_order(g, p, twins, taken, at, start):  # type: ignore[no-untyped-def]
     return True
 
 
-@numba.njit(cache=True, inline="always")
+@compiled(inline="always")
 def _options(  # type: ignore[no-untyped-def]
     g, fitting, cells, x, y, color, start, slider, offset, color_class, shown_start, shown,
     used, value, set_by, paint, painted_by, enough,
@@ -275,7 +275,7 @@ def _options(  # type: ignore[no-untyped-def]
     return found
 
 
-@numba.njit(cache=True)
+@compiled
 def _fits(cells, x, y, color, start, offset, color_class, palette):  # type: ignore[no-untyped-def]
     """Where a piece has all its points in colours it may have: a list of first points, and the same as a table."""
     h, w = cells.shape
@@ -305,7 +305,7 @@ def _fits(cells, x, y, color, start, offset, color_class, palette):  # type: ign
     return fitting, fits
 
 
-@numba.njit(cache=True)
+@compiled
 def _all_covered(cells, x, y, start, offset, fits):  # type: ignore[no-untyped-def]
     """Whether some piece can stand on every point."""
     covered = np.zeros(len(x), np.bool_)
@@ -318,7 +318,7 @@ def _all_covered(cells, x, y, start, offset, fits):  # type: ignore[no-untyped-d
     return covered.all()
 
 
-@numba.njit(cache=True, inline="always")
+@compiled(inline="always")
 def _put(  # type: ignore[no-untyped-def]
     g, p, depth, cells, x, y, color, start, slider, offset, low, high, apart, unequal, color_class,
     at, used, value, set_by, paint, painted_by,
@@ -348,7 +348,7 @@ def _put(  # type: ignore[no-untyped-def]
     return _distances_hold(value, set_by, apart, unequal)
 
 
-@numba.njit(cache=True, inline="always")
+@compiled(inline="always")
 def _take_back(g, depth, start, slider, color_class, at, used, set_by, painted_by):  # type: ignore[no-untyped-def]
     for i in range(start[g], start[g + 1]):
         if at[i] >= 0:
@@ -361,7 +361,7 @@ def _take_back(g, depth, start, slider, color_class, at, used, set_by, painted_b
             set_by[slider[g, axis]] = -1
 
 
-@numba.njit(cache=True, inline="always")
+@compiled(inline="always")
 def _distances_hold(value, set_by, apart, unequal):  # type: ignore[no-untyped-def]
     for i in range(len(apart)):
         a, b = apart[i, 0], apart[i, 1]
@@ -374,7 +374,7 @@ def _distances_hold(value, set_by, apart, unequal):  # type: ignore[no-untyped-d
     return True
 
 
-@numba.njit(cache=True)
+@compiled
 def _clauses_may_hold(clauses, paint, painted_by):  # type: ignore[no-untyped-def]
     """Whether no clause is broken, as far as colours are known."""
     i = 0

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numba import njit
 from torch import Tensor
 
 from recombine.solvers.programs import SPECIAL, Layout
+from recombine.store.compiled import compiled
 
 
 class Call(NamedTuple):
@@ -66,7 +66,7 @@ def _input(row: np.ndarray, question: np.ndarray, place: np.ndarray) -> np.ndarr
     return np.where(place >= 0, row[question, np.maximum(place, 0)], -1)
 
 
-@njit(cache=True)
+@compiled
 def _agenda(
     token: np.ndarray, kind: np.ndarray, left: np.ndarray, right: np.ndarray, kinds: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
