@@ -130,7 +130,7 @@ def over_worlds(found: Sequence[Table]) -> Table:
         cells = list(same[0])
         for place, cell in enumerate(cells):
             if isinstance(cell, Interval):
-                values = np.array([row[place].value for row in same])  # type: ignore[union-attr]
+                values = np.array([row[place].value for row in same])
                 cells[place] = over_seeds(values, 0.0, 100.0)
         rows.append(tuple(cells))
     note = f"Percent, mean over {len(found)} worlds with 95 % intervals over them. Strong and weak are ideal learners."

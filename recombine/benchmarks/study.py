@@ -24,7 +24,7 @@ from recombine.metrics.gap import gap
 from recombine.metrics.speed import Speed
 from recombine.render.folders import Dataset
 from recombine.render.rendering import Given, Tell, Wanted, announce, deliver, quiet, refuse_format, wanted, works
-from recombine.report.document import Card, Chapter, Figure, write_document
+from recombine.report.document import Card, Chapter, Figure, Item, write_document
 from recombine.report.gaps import Gaps, Trial
 from recombine.report.table import Cell, Column, Table
 from recombine.report.view import ExampleView, View
@@ -333,7 +333,7 @@ class Study(ABC):
         yield Chapter("Settings", (self.settings_table(),))
 
     def gap_chapter(self, gaps: Gaps, intro: str = "") -> Chapter:
-        items = chain.from_iterable(
+        items: Iterable[Item] = chain.from_iterable(
             (Figure(f"gap-{metric.lower()}", "Both ideal learners.", gaps.chart(metric)), gaps.table(metric))
             for metric in gaps.metrics
         )

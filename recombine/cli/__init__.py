@@ -101,7 +101,8 @@ def _argument(name: str) -> Parameter | None:
         return None
     default = None if name == "list" else Parameter.empty
     said = typer.Argument(help=ABOUT.get(name, "A benchmark, such as curi."), metavar="WHAT")
-    kind = Annotated[str | None if name == "list" else str, said]
+    one: Any = str | None if name == "list" else str
+    kind = Annotated[one, said]
     return Parameter("what", Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind)
 
 

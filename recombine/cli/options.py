@@ -48,9 +48,13 @@ class Option:
 
     def parameter(self) -> Parameter:
         """For Typer."""
-        kind = list[self.type] | None if self.many else self.type if self.default is not None else self.type | None
+        one: Any = self.type
+        kind: Any = list[one] | None if self.many else one if self.default is not None else one | None
         default = CORES if self.name == "workers" else None if self.many else self.default
-        said = {"help": escape(self.help), "show_default": default not in (None, "", False, Parameter.empty)}
+        said: dict[str, Any] = {
+            "help": escape(self.help),
+            "show_default": default not in (None, "", False, Parameter.empty),
+        }
         option: Any = typer.Argument(**said) if self.word else typer.Option(*(self.flags or [self.flag]), **said)
         return Parameter(self.name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
 
@@ -69,7 +73,8 @@ class Option:
 
 def options_of(function: Callable[..., Any], words: bool = False) -> dict[str, Option]:
     """The options of a function by name; with `words`, what is not a keyword stands without its name."""
-    hints = get_type_hints(function.__init__ if isinstance(function, type) else function, include_extras=True)
+    typed: Any = vars(function).get("__init__") if isinstance(function, type) else function
+    hints = get_type_hints(typed or function, include_extras=True)
     found = (_option(one, hints.get(one.name), words) for one in signature(function).parameters.values())
     return {one.name: one for one in found if one is not None}
 

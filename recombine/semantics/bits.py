@@ -48,8 +48,9 @@ def _lowest(context: Any, word: Any = None) -> Any:
 
 
 # Loops that are not compiled, for one who looks into them with a debugger, take the plain way.
-popcount: Any = (lambda word: int(word).bit_count()) if config.DISABLE_JIT else _popcount
-lowest: Any = (lambda word: (int(word) & -int(word)).bit_length() - 1) if config.DISABLE_JIT else _lowest
+_PLAINLY: bool = getattr(config, "DISABLE_JIT", False)
+popcount: Any = (lambda word: int(word).bit_count()) if _PLAINLY else _popcount
+lowest: Any = (lambda word: (int(word) & -int(word)).bit_length() - 1) if _PLAINLY else _lowest
 
 
 @compiled

@@ -78,7 +78,7 @@ class Training:
 
     def fixed(self) -> dict[str, Any]:
         """What must be the same for a training to go on."""
-        unused = ("slower_after", "slower_least") if self.slower_by == 1.0 else ()
+        unused: tuple[str, ...] = ("slower_after", "slower_least") if self.slower_by == 1.0 else ()
         unused += () if self.warm_up else ("warm_up",)
         unused += () if self.fall else ("fall",)
         return {name: value for name, value in asdict(self).items() if name not in (*LENGTH, *unused)}

@@ -73,7 +73,7 @@ def parse_json(text: str | bytes, where: str, kind: type = object, advice: str =
     return found
 
 
-_KINDS = {dict: "object", list: "list"}
+_KINDS: dict[type, str] = {dict: "object", list: "list"}
 
 
 def _end(advice: str) -> str:

@@ -124,7 +124,7 @@ class Clevr(Study):
         """The strong and the weak learner, who are one here: nothing is held out."""
         return of_exam.learners()
 
-    def make(
+    def make(  # type: ignore[override]
         self,
         out: str | Path | None = None,
         *,
@@ -278,7 +278,7 @@ def check_files(
     names = ("asked", "programs", "agree", "differ", "not compared")
     columns = (Column("family"), *(Column(name, "right") for name in names), Column("first difference"))
     relations = found.relations
-    asked, agree = (sum(row[i] for row in rows if isinstance(row[i], int)) for i in (1, 3))
+    asked, agree = sum(r.questions for r in found.families), sum(r.agree for r in found.families)
     note = (
         f"{agree:,} of {asked:,} answers agree. Relations: {relations.agree:,} of {relations.with_relations:,} scenes "
         f"agree. {relations.first_difference}"

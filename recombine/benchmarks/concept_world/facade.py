@@ -161,7 +161,7 @@ class ConceptWorld(Study):
         classes = self.study.classes(experiment.name)
         return dict(zip(classes.concepts, learner(classes, image)[0].tolist()))
 
-    def make(
+    def make(  # type: ignore[override]
         self,
         out: str | Path | None = None,
         splits: Splits = (),

@@ -221,10 +221,12 @@ def _uncertainty(study: Study, splits: Sequence[str]) -> Iterator[Figure]:
 
 def _concepts(study: Study) -> Iterator[Item]:
     yield concept_table(study)
-    lengths = {str(n): int(c) for n, c in enumerate(np.bincount(study.space.length)) if c}
+    lengths: dict[int | str, int] = {str(n): int(c) for n, c in enumerate(np.bincount(study.space.length)) if c}
     drawn = histogram(lengths, "Concept lengths", "postfix tokens", "concepts")
     yield Figure("lengths", "How long the concepts are.", drawn)
-    same = {str(n): int(c) for n, c in enumerate(np.bincount(np.bincount(study.space.sense))) if c and n}
+    same: dict[int | str, int] = {
+        str(n): int(c) for n, c in enumerate(np.bincount(np.bincount(study.space.sense))) if c and n
+    }
     drawn = histogram(same, "Synonyms", "concepts per meaning", "meanings", log=True)
     yield Figure("synonyms", "How many concepts share a meaning (log scale).", drawn)
 

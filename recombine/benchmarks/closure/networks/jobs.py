@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from recombine.benchmarks.clevr.families import CLOSURE_FAMILIES
 from recombine.benchmarks.clevr.runner import ANSWERS, ILL_FORMED, clevr_functions
 from recombine.benchmarks.clevr.study import ClevrStudy, clevr_scale
 from recombine.benchmarks.clevr.study import Part as ClevrPart
+from recombine.benchmarks.closure.families import CLOSURE_FAMILIES
 from recombine.benchmarks.closure.networks.data import Data
 from recombine.benchmarks.closure.study import ClosureStudy, Kind
 from recombine.solvers.questions import Questions, joined
