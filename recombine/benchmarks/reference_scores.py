@@ -13,6 +13,7 @@ from recombine.store.engine import InProcess, Progress
 from recombine.store.outputs import write_text
 from recombine.store.recipe import Recipe
 from recombine.store.store import Store
+from recombine.store.untrusted import read_json
 
 VERSION = 1
 """Of all that the scores depend on but the data: baselines, features, exams."""
@@ -42,7 +43,7 @@ def reference_scores(
         found = score(None, benchmark, [split], store=store, progress=progress, **asked).json()
         write_text(draft / FILE, json.dumps(found, indent=1))
 
-    rows: list[Row] = json.loads((store.get(recipe, make) / FILE).read_text())
+    rows: list[Row] = read_json(store.get(recipe, make) / FILE, list)
     return rows
 
 

@@ -16,6 +16,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from recombine.store.text import plain
+
 BRIEF = 2.0
 """Seconds of work that leave no trace."""
 
@@ -48,7 +50,7 @@ class Bars:
     def __call__(self, label: str, done: int, total: int) -> None:
         """Show that `done` of `total` shards are done."""
         if done == 0 or label not in self._tasks:
-            self._tasks[label] = self._bars.add_task(label, total=total)
+            self._tasks[label] = self._bars.add_task(plain(label), total=total)
             self._started[label] = monotonic()
         self._bars.update(self._tasks[label], completed=done)
         if done == total:
@@ -60,7 +62,7 @@ class Bars:
         if seconds < BRIEF:
             self._bars.update(self._tasks[label], visible=False)
         elif self._bars.disable:
-            self._console.print(f"{label}: {total} in {seconds:.0f} s", markup=False, highlight=False)
+            self._console.print(f"{plain(label)}: {total} in {seconds:.0f} s", markup=False, highlight=False)
 
     def __enter__(self) -> Self:
         self._bars.start()

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from recombine.store.limit import check
+
 Tree = Any
 
 
@@ -149,9 +151,9 @@ class Constraints:
     def settle(self) -> None:
         """Draw the consequences of inequalities and of alternatives between colours."""
         while self._settle_places():
-            pass
+            check()
         while self._settle_colors() or self._settle_clauses():
-            pass
+            check()
 
     def _settle_places(self) -> bool:
         changed = False
@@ -240,6 +242,7 @@ class Constraints:
 
     def _all(self, parts: tuple[Tree, ...]) -> Tree:
         kept: dict[Tree, None] = {}
+        check()
         for part in parts:
             found = self.simplify(part)
             if found is False:

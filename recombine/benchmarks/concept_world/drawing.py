@@ -30,13 +30,17 @@ from recombine.render.grid import from_pixels, paint, sheet
 from recombine.render.png import LARGEST, png, read_png
 from recombine.report.figures import stand_alone
 from recombine.report.table import Column, Table
+from recombine.store.engine import Progress, silent
 from recombine.store.errors import UserError
 from recombine.store.key import Key
+from recombine.store.limit import limited
 from recombine.store.outputs import free_file, free_folder
 from recombine.store.store import write_atomically
 
 Concepts = str | Path | Library | None
 """A .concepts file, or a library of definitions, beside those that come with the package."""
+LIMIT, MEMORY = 60.0, 2**30
+"""Seconds, and bytes of memory, that a search may take where nothing else is said."""
 QUICKLY = 300_000
 """Proposals that a drawing goes through to count its images; where there are more it estimates."""
 DEEPEST = 64
@@ -238,17 +242,26 @@ def need_place(out: Path | None, ending: str, folder: bool = False) -> None:
         free_file(out, (ending,))
 
 
-def draw(target: str | Path, n: int = 1, *, seed: int = 0, **which: Unpack[Which]) -> Drawing:
-    """n different images of a concept, or all there are."""
+def draw(
+    target: str | Path,
+    n: int = 1,
+    *,
+    seed: int = 0,
+    limit: float = LIMIT,
+    progress: Progress = silent,
+    **which: Unpack[Which],
+) -> Drawing:
+    """n different images of a concept, or all there are, within `limit` seconds."""
     if n < 1:
         raise UserError(f"--n must be at least 1, not {n}")
     asked = ask(target, **which)
     key, extension = Key(seed) / "draw" / asked.name, asked.extension
-    drawn = distinct(extension, n, key)
-    number = None if extension.too_many else extension.count(key / "count", QUICKLY)
-    images = extension.images(drawn)
-    notes = [*asked.notes, *_too_few(n, drawn.size, number)]
-    return Drawing(asked.library, asked.name, images, _objects(extension, drawn, images), number, tuple(notes))
+    with limited(limit, MEMORY, f"drawing '{asked.name}'", progress):
+        drawn = distinct(extension, n, key)
+        number = None if extension.too_many else extension.count(key / "count", QUICKLY)
+        images = extension.images(drawn)
+        notes = [*asked.notes, *_too_few(n, drawn.size, number)]
+        return Drawing(asked.library, asked.name, images, _objects(extension, drawn, images), number, tuple(notes))
 
 
 def _too_few(n: int, found: int, number: Count | None) -> list[str]:
@@ -285,19 +298,27 @@ def _object(structure: Structure, drawn: Drawn, i: int, colors: tuple[str, ...])
 # --- counting and recognising -------------------------------------------------------------------------------------
 
 
-def count(target: str | Path, *, seed: int = 0, **which: Unpack[Which]) -> Count:
-    """How many images a concept has."""
-    return counted(ask(target, **which), seed)
+def count(
+    target: str | Path,
+    *,
+    seed: int = 0,
+    limit: float = LIMIT,
+    progress: Progress = silent,
+    **which: Unpack[Which],
+) -> Count:
+    """How many images a concept has, if that can be found within `limit` seconds."""
+    return counted(ask(target, **which), seed, limit, progress)
 
 
 def count_json(number: Count) -> dict[str, object]:
     return {**number._asdict(), "exact": number.exact}
 
 
-def counted(asked: Asked, seed: int = 0) -> Count:
+def counted(asked: Asked, seed: int = 0, limit: float = LIMIT, progress: Progress = silent) -> Count:
     """How many images were asked for."""
-    asked.extension.need_plans()
-    return asked.extension.count(Key(seed) / "count" / asked.name)
+    with limited(limit, MEMORY, f"counting '{asked.name}'", progress):
+        asked.extension.need_plans()
+        return asked.extension.count(Key(seed) / "count" / asked.name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,18 +356,22 @@ class Recognition:
         }
 
 
-def recognise(image: str | Path | np.ndarray, concept: str, *, concepts: Concepts = None) -> Recognition:
-    """Whether an image satisfies a concept.
+def recognise(
+    image: str | Path | np.ndarray, concept: str, *, concepts: Concepts = None, limit: float = LIMIT
+) -> Recognition:
+    """Whether an image satisfies a concept, if that can be found within `limit` seconds.
 
     `image` is a PNG file, pixels uint8[height, width, 3], or codes uint8[height, width]; its size is the grid.
     """
     asked = ask(concept, concepts=concepts)
-    pixels = image if isinstance(image, np.ndarray) else read_png(image)
+    pixels = image if isinstance(image, np.ndarray) else read_png(image, LARGEST_SIDE)
     library, notes = _on_grid(asked.library, (pixels.shape[1], pixels.shape[0])), []
     if library.grid != asked.library.grid:
         notes.append(f"the image is {library.grid.width} by {library.grid.height}: this was taken as the grid")
     codes = from_pixels(pixels, library.grid.colors) if pixels.ndim == 3 else pixels
-    return Recognition(library, asked.name, Recogniser(library).recognise(asked.name, codes), tuple(notes))
+    with limited(limit, MEMORY, f"recognising '{asked.name}'"):
+        found = Recogniser(library).recognise(asked.name, codes)
+    return Recognition(library, asked.name, found, tuple(notes))
 
 
 def concept_table(concepts: Concepts = None) -> Table:

@@ -14,7 +14,7 @@ import numpy as np
 
 from recombine.benchmarks.concept_world.conflict import explain
 from recombine.benchmarks.concept_world.definition import Library
-from recombine.benchmarks.concept_world.match import Pattern, pattern, ways
+from recombine.benchmarks.concept_world.match import Pattern, pattern, points_drawn, ways
 from recombine.benchmarks.concept_world.place import Placed, Placer
 from recombine.benchmarks.concept_world.plan import Plan
 from recombine.benchmarks.concept_world.planner import DEPTH, STEPS, Limits, Search
@@ -23,12 +23,15 @@ from recombine.language.query import Where, anything
 from recombine.render.grid import codes
 from recombine.store.errors import UserError
 from recombine.store.key import Key
+from recombine.store.limit import check, tell
 
 MOST_PLANS = 1_000
 """Plans that are listed where nothing else is said; a concept with more is drawn choice by choice."""
 MOST_LISTED = 2_000_000
 """Proposals that are gone through one by one to count exactly."""
-CHUNK = 50_000
+MOST_COUNTED = 1e300
+CHUNK, MOST_POINTS = 50_000, 2**23
+"""Proposals that are made at once, and points of all of them."""
 PATIENCE = 2_000_000
 """Proposals that may fail before a draw gives up."""
 SAMPLE = 40_000
@@ -53,6 +56,15 @@ class Drawn(NamedTuple):
 
     def take(self, index: np.ndarray | slice) -> "Drawn":
         return Drawn(*(column[index] for column in self))
+
+    def names(self) -> list[bytes]:
+        """A name for each image, the same for objects that look the same."""
+        there = self.color != 255
+        look = np.where(there, (self.y.astype(np.int64) << 24) + (self.x.astype(np.int64) << 8) + self.color, 1 << 60)
+        rows = np.sort(look, axis=1)
+        return [
+            blake2b(row[:size].tobytes(), digest_size=16).digest() for row, size in zip(rows, there.sum(axis=1))
+        ]
 
 
 class Count(NamedTuple):
@@ -145,7 +157,10 @@ class Extension:
     @cached_property
     def proposals(self) -> float:
         """How many different proposals there are; at least as many as images."""
-        return sum(placer.different for placer in self.placers)
+        total = sum(placer.different for placer in self.placers)
+        if not total < MOST_COUNTED:
+            raise UserError(f"'{self.name}' has too many images to be counted; narrow it, or take a smaller grid")
+        return total
 
     def need_plans(self) -> None:
         """Say why where the concept has no objects."""
@@ -167,10 +182,12 @@ class Extension:
         """The colour codes of what was drawn, uint8[n, height, width]; 0 is black."""
         return codes(drawn.x, drawn.y, drawn.color, self.library.grid.width, self.library.grid.height)
 
-    def ways(self, images: np.ndarray, enough: np.ndarray | int = 1 << 40) -> np.ndarray:
+    def ways(self, images: np.ndarray | Drawn, enough: np.ndarray | int = 1 << 40) -> np.ndarray:
         """In how many ways each image satisfies the concept, twins in one order, int64[n]; stops at `enough`."""
+        grid = self.library.grid
+        seen = points_drawn(*images[:3], (grid.height, grid.width)) if isinstance(images, Drawn) else images
         try:
-            return ways(self.patterns, images, enough)
+            return ways(self.patterns, seen, enough)
         except OverflowError:
             raise UserError(f"'{self.name}': an image can be read in too many ways to count them") from None
 
@@ -182,13 +199,20 @@ class Extension:
         rng = key.rng()
         found, tried, kept = [_nothing()], 0, 0
         while kept < n:
-            size = int(min(CHUNK, 1.2 * (n - kept) * (tried + 1) / (kept + 1) + 16))
+            size = int(min(self._chunk, 1.2 * (n - kept) * (tried + 1) / (kept + 1) + 16))
+            check()
+            tell("images", kept, n)
             batch = self._accepted(size, rng).take(slice(n - kept))
             found.append(batch)
             tried, kept = tried + size, kept + batch.size
             if kept < n and self._hopeless(tried, kept):
                 return join([*found, self._draw_listed(n - kept, key / "listed")])
         return join(found)
+
+    @cached_property
+    def _chunk(self) -> int:
+        """Proposals that are made at once: fewer of large objects."""
+        return min(CHUNK, max(16, MOST_POINTS // max([1, *(plan.points for plan in self.plans)])))
 
     def _hopeless(self, tried: int, kept: int) -> bool:
         """Whether so few proposals fit that a list is quicker, or that nothing may be found at all."""
@@ -201,7 +225,7 @@ class Extension:
         drawn = self._proposed(n, rng)
         # An image that can be read in m ways was proposed m times as often: it stays with probability 1/m.
         too_many = np.ceil(1 / (1 - rng.random(drawn.size))).astype(np.int64)
-        return drawn.take(self.ways(self.images(drawn), too_many) < too_many)
+        return drawn.take(self.ways(drawn, too_many) < too_many)
 
     def _proposed(self, n: int, rng: np.random.Generator) -> Drawn:
         """The objects among n proposals, in the order in which they were proposed."""
@@ -238,6 +262,7 @@ class Extension:
         """One random derivation and placement for each image."""
         found = [_nothing()]
         for i in range(n):
+            check()
             rng = (key / i).rng()
             found.append(self._one_by_choices(rng))
         return join(found)
@@ -254,9 +279,10 @@ class Extension:
     def listed(self) -> Iterator[tuple[Drawn, np.ndarray]]:
         """All objects of all plans in chunks, with the number of ways to read each image."""
         for i, placer in enumerate(self.placers):
+            tell("plans gone through", i, len(self.placers))
             for placed in placer.everything():
                 drawn = _drawn(placed, np.ones(len(placed.x), bool), i)
-                yield drawn, self.ways(self.images(drawn))
+                yield drawn, self.ways(drawn)
 
     @cached_property
     def listable(self) -> bool:
@@ -271,8 +297,7 @@ class Extension:
         for drawn, read in self.listed():
             first = read == 1
             several = np.flatnonzero(~first)
-            for i, image in zip(several, self.images(drawn.take(several))):
-                text = blake2b(image.tobytes(), digest_size=16).digest()
+            for i, text in zip(several, drawn.take(several).names()):
                 first[i] = text not in seen
                 seen.add(text)
             found.append(drawn.take(first))
@@ -286,10 +311,15 @@ class Extension:
             images = sum(float((1 / read).sum()) for _, read in self.listed())
             return Count(round(images), round(images), round(images))
         rng = key.rng()
-        pilot = self.ways(self.images(self._proposed(PILOT, rng)))
-        tried = int(np.clip(READINGS * PILOT / max(1, pilot.sum()), PILOT, SAMPLE))
-        drawn, weight = self._proposed(tried, rng), np.zeros(tried)
-        weight[: drawn.size] = 1 / self.ways(self.images(drawn))
+        few = min(PILOT, self._chunk)
+        pilot = self.ways(self._proposed(few, rng))
+        tried = int(np.clip(READINGS * few / max(1, pilot.sum()), few, SAMPLE))
+        weight = np.zeros(tried)
+        for start in range(0, tried, self._chunk):
+            check()
+            tell("images read", start, tried)
+            drawn = self._proposed(min(self._chunk, tried - start), rng)
+            weight[start : start + drawn.size] = 1 / self.ways(drawn)
         # Where all proposals weigh the same, up to 3 of those tried could still differ: an estimate is never exact.
         middle, spread = weight.mean(), max(1.96 * weight.std() / np.sqrt(tried), 3 / tried)
         bounds = (middle, max(0.0, middle - spread), min(1.0, middle + spread))

@@ -12,6 +12,7 @@ from recombine.benchmarks.concept_world.formula import variables
 from recombine.benchmarks.concept_world.sketch import Env, Sketch, same_point
 from recombine.language.expr import Expr
 from recombine.store.errors import UserError
+from recombine.store.limit import check
 
 Within = tuple[tuple[str, Any], ...]
 """The calls that a formula is inside of, with the identities of their objects."""
@@ -27,6 +28,7 @@ class Ground(NamedTuple):
         found: list[Tree] = []
         parts = [inner for part in parts for inner in (part.args if part.head.family == "and" else (part,))]
         while parts:
+            check()
             at = next((i for i in range(len(parts)) if _ready(parts, i, env)), None)
             if at is None:
                 return ("and", (*found, self._spread(parts, env, within)))

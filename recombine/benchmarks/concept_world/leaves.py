@@ -22,6 +22,7 @@ from recombine.benchmarks.concept_world.definition import Library
 from recombine.benchmarks.concept_world.formula import both, compare, either, no, plus, prop, same, var
 from recombine.benchmarks.concept_world.plainly import DEPTH, definition_of, flat, is_known, next_ready, too_deep
 from recombine.language.expr import Expr, Symbol, subterms
+from recombine.store.limit import check
 
 Structure = int | tuple["Structure", ...]
 """An object with the numbers of leaves in the place of points."""
@@ -88,6 +89,7 @@ class Leaves:
         pending = [condition for condition in flat(conditions) if isinstance(condition, Expr)]
         parts: list[Expr] = []
         while pending:
+            check()
             at, ready = next_ready(pending, binding)
             condition = pending.pop(at)
             if not ready:

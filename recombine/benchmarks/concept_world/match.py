@@ -13,6 +13,8 @@ import numpy as np
 from recombine.benchmarks.concept_world.plan import Plan
 from recombine.benchmarks.concept_world.twins import group_of, pieces_of
 from recombine.store.compiled import compiled
+from recombine.store.limit import watched
+from recombine.world.scenes import ABSENT
 
 MOST = 20_000_000
 """Pieces that are tried for one image and plan before the matcher gives up."""
@@ -88,9 +90,23 @@ def points_of(images: np.ndarray) -> Points:
     return Points(x.astype(np.int64), y.astype(np.int64), color, start.astype(np.int64), images.shape[1:])
 
 
-def ways(patterns: Sequence[Pattern], images: np.ndarray, enough: np.ndarray | int = 1 << 40) -> np.ndarray:
+def points_drawn(x: np.ndarray, y: np.ndarray, color: np.ndarray, shape: tuple[int, int]) -> Points:
+    """The same from the points int[n, k] themselves, without images; a colour of 255 says that there is none."""
+    there = color != ABSENT
+    cell = np.where(there, y.astype(np.int64) * shape[1] + x, shape[0] * shape[1])
+    order = np.argsort(cell, axis=1)
+    sort, kept = (np.take_along_axis(column, order, axis=1) for column in (cell, there))
+    start = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int64)
+    colors = np.take_along_axis(color, order, axis=1)[kept].astype(np.int64)
+    return Points(sort[kept] % shape[1], sort[kept] // shape[1], colors, start, shape)
+
+
+def ways(
+    patterns: Sequence[Pattern], images: np.ndarray | Points, enough: np.ndarray | int = 1 << 40
+) -> np.ndarray:
     """For every image the number of ways over all patterns to explain all its points; counting stops at `enough`."""
-    total, points = np.zeros(len(images), np.int64), points_of(images)
+    points = images if isinstance(images, Points) else points_of(images)
+    total = np.zeros(len(points.counts), np.int64)
     enough = np.broadcast_to(enough, total.shape)
     for one in patterns:
         chosen = np.flatnonzero((points.counts == len(one.order)) & (total < enough))
@@ -109,10 +125,20 @@ def found_within(one: Pattern, images: np.ndarray) -> np.ndarray:
 
 
 def _counted(one: Pattern, points: Points, chosen: np.ndarray, cover: bool, most: np.ndarray) -> np.ndarray:
-    counts = _match_all(chosen, *points[:4], *points.shape, *one[1:], cover, most, MOST)[0]
+    counts = _matched(one, points, chosen, cover, most)[0]
     if (counts < 0).any():
         raise OverflowError("too many ways to read one image")
     return counts
+
+
+def _matched(
+    one: Pattern, points: Points, chosen: np.ndarray, cover: bool, most: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The counts of the chosen images, and the first way for the last; limits are checked meanwhile."""
+    stop = np.zeros(1, np.bool_)
+    words = (chosen, *points[:4], *points.shape, *one[1:], cover, most, MOST, stop)
+    found: tuple[np.ndarray, np.ndarray] = watched(lambda: _match_all(*words), lambda: stop.fill(True))
+    return found
 
 
 def first_way(one: Pattern, image: np.ndarray) -> np.ndarray | None:
@@ -120,8 +146,7 @@ def first_way(one: Pattern, image: np.ndarray) -> np.ndarray | None:
     points = points_of(image[None])
     if len(points.x) != len(one.order):
         return None
-    one_image, one_way = np.zeros(1, np.int64), np.ones(1, np.int64)
-    counts, first = _match_all(one_image, *points[:4], *points.shape, *one[1:], True, one_way, MOST)
+    counts, first = _matched(one, points, np.zeros(1, np.int64), True, np.ones(1, np.int64))
     if counts[0] <= 0:
         return None
     found = np.empty((len(one.order), 3), np.int64)
@@ -129,13 +154,16 @@ def first_way(one: Pattern, image: np.ndarray) -> np.ndarray | None:
     return found
 
 
-@compiled
+@compiled(nogil=True)
 def _match_all(  # type: ignore[no-untyped-def]
     chosen, xs, ys, colors, begin, h, w,
     start, slider, offset, low, high, apart, unequal, color_class, shown_start, shown, palette, clauses,
-    twins, cover, most, budget,
+    twins, cover, most, budget, stop,
 ):  # fmt: skip
-    """The number of ways for each chosen image (-1 where the budget ran out), and the first way for the last."""
+    """The number of ways for each chosen image (-1 where the budget ran out), and the first way for the last.
+
+    Ends early, with numbers that mean nothing, once another thread has set `stop`.
+    """
     counts, first = np.zeros(len(chosen), np.int64), np.full(len(color_class), -1, np.int64)
     cells = np.full((h, w), -1, np.int64)
     for i in range(len(chosen)):
@@ -145,7 +173,7 @@ def _match_all(  # type: ignore[no-untyped-def]
             cells[y[p], x[p]] = p
         counts[i] = _match(
             cells, x, y, color, start, slider, offset, low, high, apart, unequal, color_class, shown_start, shown,
-            palette, clauses, twins, cover, most[i], budget, first,
+            palette, clauses, twins, cover, most[i], budget, first, stop,
         )  # fmt: skip
         for p in range(b - a):
             cells[y[p], x[p]] = -1
@@ -155,7 +183,7 @@ def _match_all(  # type: ignore[no-untyped-def]
 @compiled
 def _match(  # type: ignore[no-untyped-def]
     cells, x, y, color, start, slider, offset, low, high, apart, unequal, color_class, shown_start, shown,
-    palette, clauses, twins, cover, most, budget, first,
+    palette, clauses, twins, cover, most, budget, first, stop,
 ):  # fmt: skip
     """Depth first over pieces."""
     pieces, n, size = len(slider), len(x), len(color_class)
@@ -173,7 +201,7 @@ def _match(  # type: ignore[no-untyped-def]
     # What is tried at a depth: all fitting points for one piece, or (-1) all pieces for the first point in reading
     # order, which must be the first point of its piece where everything is explained.
     piece_tried, fresh = np.full(pieces + 1, -1, np.int64), True
-    while depth >= 0:
+    while depth >= 0 and not stop[0]:
         if depth == pieces:
             if count == 0:
                 first[:] = at

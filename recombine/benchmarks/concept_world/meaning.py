@@ -22,6 +22,7 @@ from recombine.benchmarks.concept_world.leaves import Leaves, Structure, of_stru
 from recombine.benchmarks.concept_world.plainly import COMPARE, FIELD
 from recombine.semantics.fold import Plan
 from recombine.store.errors import UserError
+from recombine.store.limit import check
 
 ROWS = 8192
 """Objects that are checked together: their columns stay in the cache."""
@@ -96,6 +97,7 @@ class Exact:
         plan = Plan([self._leaves.call(name, self._parameters(name))])
         found = np.empty(len(self.batch), bool)
         for start in range(0, len(found), ROWS):
+            check()
             rows = slice(start, start + ROWS)
             [(_, found[rows])] = plan.run(Columns(self.library.grid, self.batch, rows))
         return found

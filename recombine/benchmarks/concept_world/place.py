@@ -8,12 +8,14 @@ inequality, are thrown away afterwards: what remains is uniform over what fits.
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import product
+from math import inf, prod
 from typing import NamedTuple
 
 import numpy as np
 
 from recombine.benchmarks.concept_world.plan import Plan
 from recombine.benchmarks.concept_world.twins import Piece, in_order, orders, twins
+from recombine.store.limit import check
 
 WIDEST = 300_000
 """Entries of the largest table that an elimination may build."""
@@ -59,10 +61,11 @@ class Placer:
         """The sliders in the order of their elimination; None where a table would be too wide."""
         messages, left, steps = [self._distance(row) for row in self.plan.apart], set(range(self.plan.sliders)), []
         while left:
+            check()
             slider = min(left, key=lambda s: (len(_neighbours(s, messages)), s))
             left.remove(slider)
             around = tuple(sorted(_neighbours(slider, messages)))
-            if np.prod([float(self._width(s)) for s in (*around, slider)]) > WIDEST:
+            if prod(float(self._width(s)) for s in (*around, slider)) > WIDEST:
                 return None
             table = self._joined(slider, around, [m for m in messages if slider in m.sliders])
             messages = [m for m in messages if slider not in m.sliders]
@@ -95,8 +98,8 @@ class Placer:
     def positions(self) -> float:
         """How many choices of slider values are proposed; exactly those that keep the distances where that is easy."""
         if self._elimination is None:
-            return float(np.prod([float(self._width(s)) for s in range(self.plan.sliders)]))
-        return float(np.prod([step.table.sum() for step in self._elimination if not step.around]))
+            return prod(float(self._width(s)) for s in range(self.plan.sliders))
+        return prod(float(step.table.sum()) for step in self._elimination if not step.around)
 
     def _draw_sliders(self, n: int, rng: np.random.Generator) -> np.ndarray:
         plan = self.plan
@@ -140,7 +143,7 @@ class Placer:
     def colorings(self) -> np.ndarray | None:
         """Every colouring of the classes that keeps the clauses, int[colourings, classes]; None where too many."""
         sets = [[c for c in range(16) if mask >> c & 1] for mask in self.plan.palette.tolist()]
-        if np.prod([float(len(s)) for s in sets]) > MOST_COLORINGS:
+        if prod(float(len(s)) for s in sets) > MOST_COLORINGS:
             return None
         listed = list(product(*sets))
         colorings = np.array(listed, np.int64).reshape(len(listed), len(sets))
@@ -151,7 +154,7 @@ class Placer:
         """How many colourings are proposed."""
         if self.colorings is not None:
             return float(len(self.colorings))
-        return float(np.prod([float(int(mask).bit_count()) for mask in self.plan.palette.tolist()]))
+        return prod(float(int(mask).bit_count()) for mask in self.plan.palette.tolist())
 
     def _draw_colors(self, n: int, rng: np.random.Generator) -> np.ndarray:
         if self.colorings is not None:
@@ -172,8 +175,11 @@ class Placer:
 
     @property
     def different(self) -> float:
-        """How many proposals there are when twins that change places make no difference."""
-        return self.proposals / orders(self._twins)
+        """How many proposals there are when twins that change places make no difference; infinite where too many."""
+        try:
+            return self.proposals / orders(self._twins)
+        except OverflowError:
+            return inf
 
     def propose(self, n: int, rng: np.random.Generator) -> tuple[Placed, np.ndarray]:
         """n proposals, and which of them are objects of the plan."""
@@ -211,6 +217,7 @@ class Placer:
         sliders = self._all_sliders()
         together = max(1, TOGETHER // max(1, len(self.colorings)))
         for at in range(0, len(sliders), together):
+            check()
             some = sliders[at : at + together]
             each = np.repeat(np.arange(len(some)), len(self.colorings))
             placed = self._place(some[each], np.tile(self.colorings, (len(some), 1)))

@@ -23,6 +23,7 @@ from recombine.benchmarks.concept_world.definition import Definition, Library, O
 from recombine.benchmarks.concept_world.formula import write
 from recombine.language.expr import Expr, Symbol
 from recombine.store.errors import UserError
+from recombine.store.limit import check
 
 DEPTH = 100
 """Definitions inside one another before a proof is given up."""
@@ -104,6 +105,7 @@ class Plainly:
         """Prove conditions; those proved before stand as their proofs."""
         items = list(flat(conditions))
         while pending := {i: item for i, item in enumerate(items) if isinstance(item, Expr)}:
+            check()
             chosen, ready = next_ready(list(pending.values()), binding)
             at, condition = list(pending.items())[chosen]
             if not ready:

@@ -13,6 +13,7 @@ import numpy as np
 
 from recombine.benchmarks.concept_world.constraints import Constraints, Tree, x_of, y_of
 from recombine.language.expr import Expr
+from recombine.store.limit import check
 
 Structure = Any
 """A point's number, or a tuple of structures."""
@@ -88,17 +89,16 @@ def _mentioned(constraints: Constraints) -> set[int]:
 
 def _apart(bound: np.ndarray) -> np.ndarray:
     """The distances that do not follow from others; row and column 0 stand for zero."""
-    found = []
-    size = len(bound)
-    for a in range(1, size):
-        for b in range(1, size):
-            if a == b:
-                continue
-            through = bound[a] + bound[:, b]
-            through[[a, b]] = bound[a, b] + 1
-            if through.min() > bound[a, b]:
-                found.append((a - 1, b - 1, bound[a, b]))
-    return np.array(found, np.int16).reshape(-1, 3)
+    found: list[np.ndarray] = [np.zeros((0, 3), np.int64)]
+    for a in range(1, len(bound)):
+        check()
+        through = bound[a][:, None] + bound  # [by way of, to]
+        through[a] = np.iinfo(np.int64).max
+        np.fill_diagonal(through, np.iinfo(np.int64).max)
+        alone = np.flatnonzero(through.min(axis=0) > bound[a])
+        alone = alone[(alone > 0) & (alone != a)]
+        found.append(np.stack([np.full(len(alone), a - 1), alone - 1, bound[a, alone]], axis=1))
+    return np.concatenate(found).astype(np.int16)
 
 
 def _unequal(constraints: Constraints, number: dict[int, int]) -> np.ndarray:

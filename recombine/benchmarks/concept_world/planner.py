@@ -23,6 +23,7 @@ from recombine.benchmarks.concept_world.plan import Plan, Structure, make_plan
 from recombine.benchmarks.concept_world.sketch import EMPTY, OPEN, SPOT, UNKNOWN, Env, Sketch, TooMany
 from recombine.language.expr import Expr
 from recombine.store.errors import UserError
+from recombine.store.limit import check, tell
 
 STEPS = 200_000
 """Options that a search tries before it gives up."""
@@ -83,6 +84,7 @@ class Draft(Sketch):
 
     def step(self, goal: Goal) -> None:
         """Do what can be done about a goal at once, or let it wait."""
+        check()
         formula, env, proof, order = goal
         family = formula.head.family
         if family == "and":
@@ -149,6 +151,7 @@ class Draft(Sketch):
             self.agenda += waiting[::-1]
             self._work()
             self.constraints.settle()
+            check()
             self._check_places()
             busy = self._forced() or (len(self.waiting) < len(waiting))
 
@@ -214,6 +217,7 @@ class Draft(Sketch):
             self.assert_tree(tree)
         progress = len(self.trees) < len(trees)
         for goal in list(self.choices):
+            check()
             options = self.options(goal)
             if options is not None and len(options) <= 1:
                 self.choices.remove(goal)
@@ -286,6 +290,7 @@ class Draft(Sketch):
             if best is None or len(tree[1]) < best[0]:
                 best = (len(tree[1]), list(tree[1]), tree)
         for goal in self.choices:
+            check()
             options = self.options(goal)
             if options is not None and (best is None or len(options) < best[0]):
                 best = (len(options), options, goal)
@@ -368,6 +373,8 @@ class Search:
                 self.cut |= draft.cut
 
     def _count(self) -> None:
+        check()
+        tell("alternatives", self.steps, self.limits.steps)
         self.steps += 1
         if self.steps > self.limits.steps:
             raise TooMany(

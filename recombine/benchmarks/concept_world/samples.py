@@ -7,12 +7,13 @@ class and as no other; no image occurs twice in an experiment.
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
 from recombine.benchmarks.concept_world.classes import Classes, extension_of
-from recombine.benchmarks.concept_world.definition import Line
+from recombine.benchmarks.concept_world.definition import Grid, Line
 from recombine.benchmarks.concept_world.extension import Drawn, Extension, join
 from recombine.benchmarks.concept_world.meaning import Batch, Exact
 from recombine.store.engine import Progress, silent
@@ -24,7 +25,7 @@ LISTED = 10
 ROUNDS = 200
 """Batches of draws after which an extension counts as used up."""
 MOST_ASKED = 200_000
-"""Images that may be asked for at once."""
+"""Images that may be asked for at once, on a grid of 32 by 32."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +67,7 @@ class Sampler:
 
     def sample(self, line: Line, key: Key) -> Sample:
         """So many new images of a line, or all that are left."""
-        need_room(line.count, f"{line.place}: ")
+        need_room(line.count, self.classes.library.grid, f"{line.place}: ")
         extension = extension_of(self.classes.library, line)
         extension.need_plans()
         if extension.too_many:
@@ -98,14 +99,15 @@ class Sampler:
         labels = list(self.classes.concepts)
         alone = self.classes.of(images) == (np.arange(len(labels)) == labels.index(label))
         chosen = np.flatnonzero(alone.all(axis=1))[:most]
-        self.taken.update(image.tobytes() for image in images[chosen])
+        self.taken.update(map(_name, images[chosen]))
         return batch.take(chosen)
 
 
-def need_room(n: int, where: str = "") -> None:
+def need_room(n: int, grid: Grid, where: str = "") -> None:
     """Refuse to make more images than memory may hold."""
-    if n > MOST_ASKED:
-        raise UserError(f"{where}{n:,} images are more than the {MOST_ASKED:,} that are made at once; ask for fewer")
+    most = MOST_ASKED * 1024 // max(1024, grid.width * grid.height)
+    if n > most:
+        raise UserError(f"{where}{n:,} images are more than the {most:,} that are made at once; ask for fewer")
 
 
 def batches(extension: Extension, n: int, key: Key) -> Iterator[Drawn]:
@@ -126,21 +128,25 @@ def unseen(images: np.ndarray, taken: set[bytes]) -> np.ndarray:
     """The places of images that are not taken, each image once."""
     seen: dict[bytes, int] = {}
     for i, image in enumerate(images):
-        text = image.tobytes()
+        text = _name(image)
         if text not in taken:
             seen.setdefault(text, i)
     return np.array(list(seen.values()), np.int64)
 
 
+def _name(image: np.ndarray) -> bytes:
+    return blake2b(image.tobytes(), digest_size=16).digest()
+
+
 def distinct(extension: Extension, n: int, key: Key) -> Drawn:
     """n different images of a concept, or all that are found."""
-    need_room(n)
+    need_room(n, extension.library.grid)
     extension.need_plans()
     found, taken, missing = [], set[bytes](), n
     for batch in batches(extension, n, key):
         images = extension.images(batch)
         chosen = unseen(images, taken)[:missing]
-        taken.update(images[i].tobytes() for i in chosen)
+        taken.update(map(_name, images[chosen]))
         found.append(batch.take(chosen))
         missing -= len(chosen)
         if not missing:

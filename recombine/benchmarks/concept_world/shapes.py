@@ -17,6 +17,7 @@ from recombine.benchmarks.concept_world.leaves import Leaves, Thing, conjunction
 from recombine.benchmarks.concept_world.plainly import DEPTH, definition_of, free, too_deep
 from recombine.language.expr import Expr, subterms
 from recombine.store.errors import UserError
+from recombine.store.limit import check
 
 
 class Steps:
@@ -26,6 +27,7 @@ class Steps:
         self.left, self.limit, self.about = limit, limit, about
 
     def take(self) -> None:
+        check()
         self.left -= 1
         if self.left < 0:
             raise UserError(f"{self.about} is not decided after {self.limit} steps; raise the limit or simplify it")

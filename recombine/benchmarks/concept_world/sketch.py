@@ -20,6 +20,7 @@ from recombine.benchmarks.concept_world.constraints import (
 from recombine.benchmarks.concept_world.definition import Library
 from recombine.language.expr import Expr
 from recombine.store.errors import UserError
+from recombine.store.limit import check
 
 MOST_POINTS = 400
 """Points of one object."""
@@ -196,6 +197,7 @@ class Sketch:
 
     def assert_tree(self, tree: Tree) -> None:
         """Let a tree hold, as far as that can be done without a choice."""
+        check()
         tree = self.constraints.simplify(tree)
         if tree is False:
             raise Contradiction

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recombine.benchmarks.concept_world.plan import Plan
+from recombine.store.limit import check
 
 
 class Piece(NamedTuple):
@@ -34,6 +35,7 @@ def twins(plan: Plan) -> list[list[Piece]]:
     groups: list[list[Piece]] = []
     for piece in pieces_of(plan):
         for group in groups:
+            check()
             if _interchangeable(plan, group[0], piece):
                 group.append(piece)
                 break
