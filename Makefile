@@ -45,7 +45,7 @@ golden: install ## what would change in tests/golden; `make golden WRITE=1` writ
 	$(BIN)/python tests/golden/compare.py $(if $(WRITE),--write)
 
 table-concept-world: install ## trains what is missing of ConceptWorld's networks, and writes their page in docs/results
-	$(BIN)/recombine train concept-world --seeds 3 --out $(RUNS) --workers $(WORKERS)
+	$(BIN)/recombine train concept-world --scale paper --seeds 3 --out $(RUNS) --workers $(WORKERS)
 	$(BIN)/recombine table concept-world $(RUNS) --out docs/results/concept-world-networks.md
 
 SCHEMA := --scale paper --edition release --steps 5000 --workers $(WORKERS) --out $(RUNS)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from recombine.metrics import comparisons
 from recombine.metrics.comparisons import ALPHA
 from recombine.metrics.intervals import Interval
-from recombine.report.table import Column, Table
+from recombine.report.table import Cell, Column, Table
 
 HOLDS, FAILS, OPEN = "✓", "✗", "?"
 
@@ -73,10 +73,12 @@ def finding_tables(found: Sequence[Verdict]) -> list[Table]:
         "decided where a t-test over seeds, corrected for all cases by Holm's method, has p < 0.05; with one seed it "
         "never is. A finding holds if all its cases do, and does not hold if one does not."
     )
-    cases = tuple((n, says, mark) for n, one in enumerate(found, 1) for says, mark in _cases(one))
-    table = Table("Cases", (Column("", "right"), Column("case"), Column("here")), cases)
+    cases = tuple((n, *row) for n, one in enumerate(found, 1) for row in _cases(one))
+    table = Table("Cases", (Column("", "right"), *map(Column, ("case", "by the mean", "here"))), cases)
     return [Table("Findings", columns, rows, note), table]
 
 
-def _cases(one: Verdict) -> list[tuple[str, str]]:
-    return [(case.says, case.mark) for case in one.cases] or [(f"no finished runs of {one.unknown}", OPEN)]
+def _cases(one: Verdict) -> list[tuple[Cell, ...]]:
+    """What every case says, by the mean alone and with the interval."""
+    rows = [(case.says, HOLDS if case.margin.value > 0 else FAILS, case.mark) for case in one.cases]
+    return [*rows] or [(f"no finished runs of {one.unknown}", None, OPEN)]
