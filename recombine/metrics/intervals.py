@@ -101,8 +101,9 @@ def _redrawn(cluster: np.ndarray, key: Key, resamples: int) -> Iterator[np.ndarr
     rng, shuffle = key.rng(), (key / "order").rng()
     for _ in range(resamples):
         drawn = rng.integers(0, len(size), len(size))
-        found = np.concatenate([rows[start[one] : start[one] + size[one]] for one in drawn])
-        yield shuffle.permutation(found)
+        sizes = size[drawn]
+        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        yield shuffle.permutation(rows[np.repeat(start[drawn], sizes) + within])
 
 
 def _numbered(cluster: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
