@@ -97,7 +97,7 @@ def _command(name: str, verb: Verb, words: Sequence[str]) -> Callable[..., Any]:
 
 
 def _argument(name: str) -> Parameter | None:
-    if name == "demo":
+    if name in ("demo", "store"):
         return None
     default = None if name == "list" else Parameter.empty
     said = typer.Argument(help=ABOUT.get(name, "A benchmark, such as curi."), metavar="WHAT")

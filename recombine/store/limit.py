@@ -45,8 +45,8 @@ class _Limit:
         if now > self.look and self.size < inf:
             self.look = now + EVERY
             if memory() - self.before > self.size:
-                raise Exceeded(f"{self.what} was stopped for want of memory: it took over {size_text(self.size)}; {ADVICE}")
-
+                took = f"it took over {size_text(self.size)}"
+                raise Exceeded(f"{self.what} was stopped for want of memory: {took}; {ADVICE}")
 
     def tell(self, stage: str, done: int, total: int) -> None:
         now = monotonic()
@@ -60,9 +60,7 @@ _current: ContextVar[_Limit | None] = ContextVar("limit", default=None)
 
 
 @contextmanager
-def limited(
-    seconds: float = inf, size: float = inf, what: str = "this", progress: Progress = silent
-) -> Iterator[None]:
+def limited(seconds: float = inf, size: float = inf, what: str = "this", progress: Progress = silent) -> Iterator[None]:
     """So many seconds, and so many bytes of memory beyond what is in use now, for what is done in the block."""
     token = _current.set(_Limit(seconds, size, what, progress))
     try:

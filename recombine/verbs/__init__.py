@@ -66,5 +66,6 @@ VERBS = {
         "All finished runs of a folder, mean and interval over seeds, beside the paper's numbers.",
         "table concept-world runs",
     ),
+    "store": Verb("What is kept, how large and how old; verify it, and remove what may go.", "store prune --older 30d"),
     "demo": Verb("A small world to look at and listen to, with its gaps, on one page.", "demo --out demo.html"),
 }

@@ -12,12 +12,14 @@ from recombine.benchmarks.concept_world.definition import Grid
 from recombine.benchmarks.concept_world.extension import Count
 from recombine.benchmarks.concept_world.search import Proof
 from recombine.report.answer import Answer
+from recombine.store.engine import silent
 
 Depth = Annotated[int | None, "How often a definition may stand inside itself."]
 WhereText = Annotated[str, "Which derivations, such as depth(east_seq) == 3 and not uses(red)."]
 GridText = Annotated[str | None, "The size of the images: WIDTHxHEIGHT."]
 File = Annotated[Path | None, "A .concepts file with your own definitions."]
 OwnConcept = Annotated[str | None, "Which concept of the file. Default: the last one that it defines."]
+Limit = Annotated[float, "Seconds after which it gives up."]
 Seed = Annotated[int, "Another seed gives other images, the same seed the same bytes."]
 Target = Annotated[str, "A phrase, the name of a concept, or a .concepts file."]
 
@@ -34,7 +36,8 @@ def draw(
     depth: Depth = None,
     grid: GridText = None,
     seed: Seed = 0,
-    progress: Any = None,
+    limit: Limit = drawing.LIMIT,
+    progress: Any = silent,
 ) -> Answer:
     """recombine draw "f_pent west of z_pent" --n 16 --out sheet.png"""
     if target is None:
@@ -44,7 +47,7 @@ def draw(
     drawing.need_place(graph, ".svg")
     which = drawing.Which(concept=concept, concepts=concepts, where=where, depth=depth, grid=grid)
     many = (16 if out else 1) if n is None else n
-    found = drawing.draw(target, many, seed=seed, **which)
+    found = drawing.draw(target, many, seed=seed, limit=limit, progress=progress, **which)
     written = [found.write(out)] if out else []
     written += [drawing.write_graph(found.view(), graph)] if graph else []
     shown: list[RenderableType] = []
@@ -64,11 +67,12 @@ def count(
     depth: Depth = None,
     grid: GridText = None,
     seed: Seed = 0,
-    progress: Any = None,
+    limit: Limit = drawing.LIMIT,
+    progress: Any = silent,
 ) -> Answer:
     """recombine count red_seq --where 'depth(east_seq) == 3'"""
     asked = drawing.ask(target, concept=concept, concepts=concepts, where=where, depth=depth, grid=grid)
-    number = drawing.counted(asked, seed)
+    number = drawing.counted(asked, seed, limit, progress)
     data = {"concept": asked.name, **drawing.count_json(number), "notes": asked.notes}
     return Answer((_count_text(asked.name, number, asked.library.grid),), data, tuple(asked.notes))
 

@@ -62,9 +62,7 @@ class Drawn(NamedTuple):
         there = self.color != 255
         look = np.where(there, (self.y.astype(np.int64) << 24) + (self.x.astype(np.int64) << 8) + self.color, 1 << 60)
         rows = np.sort(look, axis=1)
-        return [
-            blake2b(row[:size].tobytes(), digest_size=16).digest() for row, size in zip(rows, there.sum(axis=1))
-        ]
+        return [blake2b(row[:size].tobytes(), digest_size=16).digest() for row, size in zip(rows, there.sum(axis=1))]
 
 
 class Count(NamedTuple):

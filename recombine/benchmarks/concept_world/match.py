@@ -101,9 +101,7 @@ def points_drawn(x: np.ndarray, y: np.ndarray, color: np.ndarray, shape: tuple[i
     return Points(sort[kept] % shape[1], sort[kept] // shape[1], colors, start, shape)
 
 
-def ways(
-    patterns: Sequence[Pattern], images: np.ndarray | Points, enough: np.ndarray | int = 1 << 40
-) -> np.ndarray:
+def ways(patterns: Sequence[Pattern], images: np.ndarray | Points, enough: np.ndarray | int = 1 << 40) -> np.ndarray:
     """For every image the number of ways over all patterns to explain all its points; counting stops at `enough`."""
     points = images if isinstance(images, Points) else points_of(images)
     total = np.zeros(len(points.counts), np.int64)
