@@ -287,7 +287,7 @@ BAD = {
     "unknown relation": (("draw", "f_pent wst of z_pent"), "did you mean 'west'"),
     "half a phrase": (("draw", "f_pent west of"), "<phrase>:1:"),
     "unknown file": (("draw", "nowhere.concepts"), "no file nowhere.concepts"),
-    "concept of no file": (("draw", "f_pent", "--concept", "z_pent"), "--concept names a concept of a .concepts file"),
+    "concept of no file": (("draw", "f_pent", "--concept", "z_pent"), "concept names a concept of a .concepts file"),
     "bad grid": (("draw", "f_pent", "--grid", "32"), "WIDTHxHEIGHT"),
     "no grid": (("draw", "f_pent", "--grid", "0x5"), "1 to 512"),
     "small grid": (("draw", "f_pent", "--grid", "2x2"), "f_pent"),

@@ -232,7 +232,7 @@ BAD_MAKE = {
     "a huge size": (("--render", "images", "--size", "99999x320"), "1 to 8192 pixels a side"),
     "no scene": (("--render", "images", "--first", "0"), "first must be at least 1"),
     "unknown format": (("--render", "images", "--format", "jpeg"), "no format 'jpeg' for images and sounds"),
-    "tar of nothing": (("--format", "webdataset"), "say which with --render"),
+    "tar of nothing": (("--format", "webdataset"), "say which with render"),
     "official files": (("--format", "json"), "no format 'json'"),
     "size of nothing": (("--size", "48x32"), "--size is for --render"),
     "first of nothing": (("--first", "8"), "--first is for --render"),
@@ -287,8 +287,8 @@ def test_a_bad_dataset_is_told_in_one_sentence(run: Run, tmp_path: Path, dataset
 
 
 def test_words_that_do_not_belong_together_are_refused(run: Run, tmp_path: Path, dataset: Path) -> None:
-    refused(run("render", dataset, "--kind", "sounds", "--photo"), "--photo is for images")
-    refused(run("render", dataset, "--kind", "images", "--recordings", tmp_path), "--recordings is for sounds")
+    refused(run("render", dataset, "--kind", "sounds", "--photo"), "photo is for images")
+    refused(run("render", dataset, "--kind", "images", "--recordings", tmp_path), "recordings is for sounds")
     refused(run("render", dataset, "--out", dataset), "exists and is not empty")
     refused(run("render", dataset, "--recordings", tmp_path / "none"), "there is no folder")
 

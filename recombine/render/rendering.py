@@ -59,9 +59,9 @@ class Wanted:
     def __post_init__(self) -> None:
         positive(first=self.first)
         if self.photo and "images" not in self.kinds:
-            raise UserError("--photo is for images; add images to what is rendered, or leave --photo out")
+            raise UserError("photo is for images; add images to what is rendered, or leave photo out")
         if self.recordings is not None and "sounds" not in self.kinds:
-            raise UserError("--recordings is for sounds; add sounds to what is rendered, or leave --recordings out")
+            raise UserError("recordings is for sounds; add sounds to what is rendered, or leave recordings out")
 
 
 def wanted(
@@ -99,7 +99,7 @@ def picture_size(text: str) -> tuple[int, int]:
 def refuse_format(format: str, known: Sequence[str] = ("parquet",)) -> None:
     """Refuse a format that files without images do not have."""
     if format == "webdataset":
-        raise UserError("--format webdataset is for images and sounds; say which with --render")
+        raise UserError("the format webdataset is for images and sounds; say which with render")
     if format not in known:
         raise UserError(f"there is no format '{format}'; choose one of {', '.join(known)}")
 

@@ -72,8 +72,8 @@ class Run:
         try:
             self.last.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UserError(f"{self.folder} cannot be made ({error.strerror}); choose another --out") from None
-        busy = f"{self.folder} is being trained by another process; wait until it is done, or choose another --out"
+            raise UserError(f"{self.folder} cannot be made ({error.strerror}); choose another folder") from None
+        busy = f"{self.folder} is being trained by another process; wait until it is done, or choose another folder"
         with locked(self.folder / "training.lock", busy):
             clear_parts(self.folder)
             must_be_same(self.folder, {name: value for name, value in self.identity.items() if name != "format"})
@@ -91,7 +91,7 @@ class Run:
 
         The last has the weights and up to two numbers of the optimiser for each; the best has the weights.
         """
-        need_room(self.folder, 2 * 4 * weights + 2**20, f"The training in {self.folder}", "choose another --out")
+        need_room(self.folder, 2 * 4 * weights + 2**20, f"The training in {self.folder}", "choose another folder")
 
     def begin(self, step: int) -> None:
         """Go on from a step: what was measured after it, before an interruption, will be measured again."""
@@ -135,7 +135,7 @@ def must_be_same(folder: Path, identity: Identity) -> None:
     asked, found = ({SAID.get(name, name): tree.get(name) for name in here} for tree in (here, there))
     differ = difference(found, asked)
     if differ:
-        raise UserError(f"{folder} holds another run: {differ}; choose another --out")
+        raise UserError(f"{folder} holds another run: {differ}; choose another folder")
 
 
 def machine() -> dict[str, Any]:

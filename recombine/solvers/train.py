@@ -261,7 +261,7 @@ def need_device(device: str) -> None:
     """Refuse a device that is not there."""
     if device not in devices():
         named = {"cuda": "CUDA device", "mps": "Apple GPU"}[device]
-        raise UserError(f"there is no {named} here; leave --device out to train on the CPU")
+        raise UserError(f"there is no {named} here; leave device out to train on the CPU")
 
 
 @contextmanager

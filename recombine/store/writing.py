@@ -201,7 +201,7 @@ def _alone(out: Path) -> Iterator[None]:
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(f"{out.parent} cannot be made ({error.strerror}); choose another --out") from None
+        raise UserError(f"{out.parent} cannot be made ({error.strerror}); choose another folder") from None
     with locked(out.with_name(f".{out.name}.lock"), f"{out} is being written by another command", keep=False):
         yield
 

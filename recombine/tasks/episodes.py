@@ -70,7 +70,7 @@ def draw_episodes(table: Table, weight: np.ndarray, n: int, shape: Shape, key: K
     """Draw n episodes; concepts come up in proportion to `weight`, float[concepts]."""
     weight = np.where(askable(table, shape), weight, 0.0)
     if not weight.sum() > 0:
-        raise UserError("no concept on this side is true on enough scenes for an episode; use a larger --scale")
+        raise UserError("no concept on this side is true on enough scenes for an episode; use a larger scale")
     rng = key.rng()
     concept = rng.choice(len(weight), size=n, p=weight / weight.sum()).astype(np.int32)
     scene = np.zeros((n, 2 * shape.size), np.int32)

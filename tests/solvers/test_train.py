@@ -354,7 +354,7 @@ def test_a_folder_of_another_model_is_refused(whole: Path) -> None:
 
 
 def test_other_settings_are_refused(whole: Path) -> None:
-    with pytest.raises(UserError, match=r"its training.rate is 0.05, here it is 0.1; choose another --out"):
+    with pytest.raises(UserError, match=r"its training.rate is 0.05, here it is 0.1; choose another folder"):
         run_in(whole, replace(TRAINING, rate=0.1))
 
 

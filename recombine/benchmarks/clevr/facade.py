@@ -266,7 +266,7 @@ def check_files(
 ) -> tuple[Table, bool]:
     """Recompute a question file from its scenes; whether everything agrees. `read` is for questions without program."""
     if not scenes or questions is None:
-        raise UserError("--scenes and --questions belong together: give both files")
+        raise UserError("scenes and questions belong together: give both files")
     found = checks.check(scenes, questions, read)
     missing = next((row.first_missing for row in found.families if row.first_missing), "")
     if missing:

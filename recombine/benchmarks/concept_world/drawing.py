@@ -107,7 +107,7 @@ def ask(
     library, name = _named(target, concept, library_of(concepts))
     library = _on_grid(library, _sides(grid)) if grid else library
     if depth is not None and not 1 <= depth <= DEEPEST:
-        raise UserError(f"--depth is a number from 1 to {DEEPEST}, not {depth}")
+        raise UserError(f"depth is a number from 1 to {DEEPEST}, not {depth}")
     if depth is None and where.strip():
         extension = extension_of(library, Line("", 1, name, where))
         return Asked(library, name, extension, extension.otherwise)
@@ -126,13 +126,13 @@ def library_of(concepts: Concepts) -> Library:
 def _named(target: str | Path, concept: str | None, library: Library) -> tuple[Library, str]:
     if not is_file(target):
         if concept is not None:
-            raise UserError(f"--concept names a concept of a .concepts file, and '{target}' is none")
+            raise UserError(f"concept names a concept of a .concepts file, and '{target}' is none")
         return phrase(str(target), library)
     before = set(library.definitions)
     library = read_file(target, library)
     own = [name for name in library.definitions if name not in before]
     if concept is None and not own:
-        raise UserError(f"{target} defines no concept; add one, or name another with --concept")
+        raise UserError(f"{target} defines no concept; add one, or name another")
     return phrase(own[-1] if concept is None else concept, library)
 
 
@@ -145,7 +145,7 @@ def _sides(grid: str | tuple[int, int]) -> tuple[int, int]:
         return grid
     found = re.fullmatch(r"([0-9]{1,6})[x×]([0-9]{1,6})", grid.strip())
     if not found:
-        raise UserError(f"--grid '{grid}' must read WIDTHxHEIGHT, for example 32x32")
+        raise UserError(f"the grid '{grid}' must read WIDTHxHEIGHT, for example 32x32")
     return int(found[1]), int(found[2])
 
 
@@ -212,7 +212,7 @@ class Drawing:
             if (columns * (width * scale + 10) + 16) * (rows * (height * scale + 10) + 16) <= LARGEST:
                 return sheet(self.pixels, columns, scale=scale)
         raise UserError(
-            f"{n:,} images are too many for one sheet; write them into a folder: --out NAME without an ending"
+            f"{n:,} images are too many for one sheet; write them into a folder, a name without an ending"
         )
 
     def json(self) -> dict[str, object]:
@@ -253,7 +253,7 @@ def draw(
 ) -> Drawing:
     """n different images of a concept, or all there are, within `limit` seconds."""
     if n < 1:
-        raise UserError(f"--n must be at least 1, not {n}")
+        raise UserError(f"n must be at least 1, not {n}")
     asked = ask(target, **which)
     key, extension = Key(seed) / "draw" / asked.name, asked.extension
     with limited(limit, MEMORY, f"drawing '{asked.name}'", progress):

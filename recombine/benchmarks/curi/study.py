@@ -223,7 +223,7 @@ class Study:
         if self.setup.concepts is None:
             keep = interesting(counted, self.setup.scale.scenes, self.setup.edition)
             if not keep.any():
-                raise UserError("no concept is true on enough scenes and on few enough; use a larger --scale")
+                raise UserError("no concept is true on enough scenes and on few enough; use a larger scale")
         kept = Census(counted.count[keep], counted.extension[keep])
         table = read_table(file).filter(pa.array(keep))
         table = table.add_column(0, "concept_id", pa.array(np.arange(len(table), dtype=np.int32)))
@@ -290,7 +290,7 @@ class Study:
         clean = without_leaks(found, self.space.sense)
         if not clean.test.any():
             raise UserError(
-                f"split '{name}': every test concept has a synonym on the training side; leave --strict out"
+                f"split '{name}': every test concept has a synonym on the training side; leave strict out"
             )
         return clean
 

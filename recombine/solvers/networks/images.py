@@ -45,7 +45,7 @@ def parameters(network: nn.Module) -> int:
 
 def _take(network: nn.Module, name: str, file: Path) -> None:
     if not isinstance(network, ResNet):
-        raise UserError(f"only the resnet begins from weights, not the {name}; leave --weights out")
+        raise UserError(f"only the resnet begins from weights, not the {name}; leave weights out")
     try:
         network.take(_weights(file))
     except KeyError as error:

@@ -193,7 +193,7 @@ def test_a_folder_of_another_run_is_refused(
     study: Study, finished: Path, tmp_path: Path, other: Job, said: str
 ) -> None:
     copytree(finished, tmp_path / other.name)
-    with pytest.raises(UserError, match=f"holds another run: {said}; choose another --out"):
+    with pytest.raises(UserError, match=f"holds another run: {said}; choose another folder"):
         learn(other, study, tmp_path)
     assert checkpoints(tmp_path / other.name) == checkpoints(finished)
 
