@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from recombine.benchmarks.clevr.answers import answers_of, strong_answers
+from recombine.benchmarks.clevr.answers import answers_of, columns_of, strong_answers
 from recombine.benchmarks.clevr.check import check
 from recombine.benchmarks.clevr.english import English
 from recombine.benchmarks.clevr.english_frames import Frames
@@ -28,6 +28,7 @@ from recombine.benchmarks.clevr.meaning import (
 )
 from recombine.benchmarks.clevr.program import ProgramTokens, read_program, write_program
 from recombine.benchmarks.clevr.questions import Looked, Rules, filling, look, search
+from recombine.benchmarks.clevr.runner import Runner
 from recombine.benchmarks.clevr.shapes import EVERYTHING, one, shape_of
 from recombine.benchmarks.clevr.study import ClevrScale, ClevrStudy
 from recombine.benchmarks.clevr.trace import trace_text
@@ -257,6 +258,16 @@ def test_the_strong_learner_knows_all_answers(asked: dict[str, Asked], name: str
     assert [words[i] for i in said] == right
 
 
+@every_dialect
+def test_tokens_run_as_programs_do(asked: dict[str, Asked], name: str) -> None:
+    own, tokens = asked[name], ProgramTokens(DIALECTS[name])
+    width = max(program.size for program in own.programs) + 2
+    rows = np.array([tokens.encode(program, width)[1:] for program in own.programs], np.uint8)
+    said = Runner.of(own.scenes, DIALECTS[name])(rows, own.scene)
+    first = columns_of(DIALECTS[name])
+    assert said.tolist() == [first[p.head.out] + answer for p, answer in zip(own.programs, own.answers)]
+
+
 def test_a_trace_speaks_the_dialect() -> None:
     scenes = scattered(PETS, 1, Key(1))
     program = SPOKEN.signature.parse("count(filter[kind,goose](filter[pattern,plain](scene)))")
@@ -399,7 +410,8 @@ def test_a_benchmark_may_add_sorts_functions_families_and_meanings() -> None:
     parted = Parted.of(scenes, Key(12))
     found = search(scenes, families, len(families), Key(13), Rules(), parted.look())
     assert len(found.scene) > 60
-    english, rng = English(families), np.random.default_rng(2)
+    english, rng, tokens = English(families), np.random.default_rng(2), ProgramTokens(WITH_PARTS)
+    run, first = Runner(parted.look(), WITH_PARTS), columns_of(WITH_PARTS)
     for scene, f, answer, described, related in zip(
         found.scene, found.family, found.answer, found.described, found.related
     ):
@@ -412,6 +424,8 @@ def test_a_benchmark_may_add_sorts_functions_families_and_meanings() -> None:
         nodes = write_program(program, dialect=WITH_PARTS)
         assert read_program(nodes, WITH_PARTS) is program
         assert sum(node["function"] == "unique" for node in nodes) == 2
+        row = np.array([tokens.encode(program)[1:]], np.uint8)
+        assert run(row, np.array([scene])).tolist() == [first[program.head.out] + answer]
     said = english.read("What is the name of the red part of the large car?")
     assert repr(said) == (
         "partquery[partname](unique_part(partfilter[color,red](object2part(unique(filter[shape,car]"

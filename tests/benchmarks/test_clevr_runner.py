@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from recombine.benchmarks.clevr import draw_programs
+from recombine.benchmarks.clevr.laws import draw_programs
 from recombine.benchmarks.clevr.meaning import UNDEFINED, answer_text, execute
 from recombine.benchmarks.clevr.program import TOKENS
 from recombine.benchmarks.clevr.runner import ANSWERS, ILL_FORMED, NO_ANSWER, Runner

@@ -119,13 +119,12 @@ class _Compiler:
         self.dialect = family.dialect
         self.rows = [slot for slot in family.slots if slot[0] in self.dialect.by_letter]
         self.facets = [(letter, facet.attribute) for letter, facet in facets_of(self.dialect)]
-        self.links = [name for name, act in self.dialect.acts.items() if act == "link"]
         self.steps: list[tuple[int, int, int, int]] = []
         self.places: dict[str, int] = {}
 
     def visit(self, shape: Expr, single: bool = False) -> None:
         head = shape.head
-        act = self._act(head.family)
+        act = act_of(head.family, self.dialect)
         for arg in shape.args:
             self.visit(arg, act == "unique")
         sorts = self.dialect.sorts
@@ -139,21 +138,27 @@ class _Compiler:
             letter = self.dialect.by_symbol[head.family].letter
             step = (OPERATIONS.index(act), self.facets.index((letter, head.index[0])), 0, 0)
         else:
-            place, link = "", self.links.index(head.family) if act == "link" else 0
+            place, link = "", links_of(self.dialect).index(head.family) if act == "link" else 0
             step = (OPERATIONS.index(act), link, 0, 0)
         if place:
             self.places[place] = len(self.steps)
         self.steps.append(step)
 
-    def _act(self, family: str) -> str:
-        """What a symbol of this family does."""
-        if family[0] in self.dialect.by_letter:
-            return "describe"
-        sort = self.dialect.by_symbol.get(family)
-        act = self.dialect.acts.get(family) or (family.removeprefix(sort.prefix) if sort else family)
-        if act not in OPERATIONS:
-            raise UserError(f"questions with {family} cannot be searched for: the dialect does not say what it does")
-        return act
+
+def act_of(family: str, dialect: Dialect) -> str:
+    """What a symbol of this family does while questions are searched or run."""
+    if family[0] in dialect.by_letter:
+        return "describe"
+    sort = dialect.by_symbol.get(family)
+    act = dialect.acts.get(family) or (family.removeprefix(sort.prefix) if sort else family)
+    if act not in (*OPERATIONS, "filter"):
+        raise UserError(f"the dialect does not say what {family} does: name one of CLEVR's functions, or link, in acts")
+    return act
+
+
+def links_of(dialect: Dialect) -> tuple[str, ...]:
+    """The families that lead from things to others, in the order of `Looked.links`."""
+    return tuple(family for family, act in dialect.acts.items() if act == "link")
 
 
 def _allowed(family: Family, slot: str, outermost: bool) -> np.ndarray:

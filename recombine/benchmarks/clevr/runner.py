@@ -1,25 +1,27 @@
 """Many programs at once, each on its own scene: the answers that models' programs get.
 
-Programs are rows of tokens as `TOKENS` numbers them, in prefix order. The loop below does what `Exact` does, row by
-row; a test has it agree with `Exact` on programs of every kind, and with `TOKENS.read` on what is no program.
+Programs are rows of tokens as `ProgramTokens` numbers them, in prefix order. The loop below does what `Exact` does, row
+by row; a test has it agree with `Exact` on programs of every kind, and with `TOKENS.read` on what is no program.
 """
 
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from recombine.benchmarks.clevr.language import ATTRIBUTES, CLEVR_VOCABULARY, DIRECTIONS
-from recombine.benchmarks.clevr.program import TOKENS
-from recombine.benchmarks.clevr.questions import Looked, look
+from recombine.benchmarks.clevr.answers import ANSWERS as ANSWERS
+from recombine.benchmarks.clevr.answers import columns_of
+from recombine.benchmarks.clevr.language import CLEVR, DIRECTIONS, Dialect
+from recombine.benchmarks.clevr.program import ProgramTokens
+from recombine.benchmarks.clevr.questions import Looked, act_of, facets_of, links_of, look
 from recombine.language.expr import Symbol
 from recombine.solvers.programs import Functions, lay_out, well_formed
 from recombine.store.compiled import compiled
 from recombine.store.errors import UserError
 from recombine.world.scenes import Scenes
 
-FAMILIES = (
+ACTS = (
     "scene",
     "filter",
     "unique",
@@ -34,26 +36,20 @@ FAMILIES = (
     "equal_integer",
     "less_than",
     "greater_than",
+    "link",
 )
-SCENE, FILTER, UNIQUE, RELATE, SAME, INTERSECT, UNION, COUNT, EXIST, QUERY, EQUAL, SAME_COUNT, LESS, MORE = range(14)
-MOST_COUNT = 10
-
-ANSWER_KINDS = ("bool", "number", *ATTRIBUTES)
-WORDS = {
-    "bool": ("no", "yes"),
-    "number": tuple(map(str, range(MOST_COUNT + 1))),
-    **{attribute.name: attribute.values for attribute in CLEVR_VOCABULARY},
-}
-ANSWERS: tuple[str, ...] = tuple(word for words in WORDS.values() for word in words)
-"""CLEVR's 28 answers, those of one type together."""
+SCENE, FILTER, UNIQUE, RELATE, SAME, INTERSECT, UNION, COUNT, EXIST, QUERY, EQUAL, SAME_COUNT, LESS, MORE, LINK = range(
+    15
+)
+ANSWER_KINDS = tuple(CLEVR.answers)
 NO_ANSWER, ILL_FORMED = 255, 254
 """What a program gives where `unique` fails, and what is no program."""
 
 
-@cache
-def clevr_functions() -> Functions:
-    """CLEVR's functions in the order of their tokens."""
-    symbols = TOKENS.symbols
+@lru_cache(maxsize=64)
+def functions_of(dialect: Dialect) -> Functions:
+    """The functions of a dialect in the order of their tokens."""
+    symbols = ProgramTokens(dialect).symbols
     return Functions(
         tuple(symbols),
         tuple(len(symbol.args) for symbol in symbols.values()),
@@ -62,38 +58,48 @@ def clevr_functions() -> Functions:
     )
 
 
+def clevr_functions() -> Functions:
+    """CLEVR's functions in the order of their tokens."""
+    return functions_of(CLEVR)
+
+
 class _Codes(NamedTuple):
     """What each token does, in numbers."""
 
-    family: np.ndarray  # int8[tokens], -1 for special ones
-    detail: np.ndarray  # int8[tokens]: the attribute or direction
-    value: np.ndarray  # int8[tokens]: the value of a filter
+    act: np.ndarray  # int8[tokens], -1 for special ones
+    detail: np.ndarray  # int8[tokens]: the facet, direction or link
+    value: np.ndarray  # int16[tokens]: the word of a filter
     first: np.ndarray  # uint8[tokens]: the first answer of the type it gives
 
 
-@cache
-def _codes() -> _Codes:
-    symbols = TOKENS.symbols.values()
-    blank = [-1] * (len(TOKENS) - len(TOKENS.symbols))
-    family = [FAMILIES.index(symbol.family) for symbol in symbols]
-    firsts = {kind: ANSWERS.index(words[0]) for kind, words in WORDS.items()}
-    first = [firsts.get(symbol.out, 0) for symbol in symbols]
+@lru_cache(maxsize=64)
+def _codes(dialect: Dialect) -> _Codes:
+    tokens, firsts = ProgramTokens(dialect), columns_of(dialect)
+    symbols = tokens.symbols.values()
+    blank = [-1] * (len(tokens) - len(symbols))
+    details = [_detail(symbol, dialect) for symbol in symbols]
     return _Codes(
-        np.array(blank + family, np.int8),
-        np.array(blank + [_detail(symbol) for symbol in symbols], np.int8),
-        np.array(blank + [_value(symbol) for symbol in symbols], np.int8),
-        np.array([0] * len(blank) + first, np.uint8),
+        np.array(blank + [ACTS.index(act_of(symbol.family, dialect)) for symbol in symbols], np.int8),
+        np.array(blank + [detail for detail, _ in details], np.int8),
+        np.array(blank + [value for _, value in details], np.int16),
+        np.array([0] * len(blank) + [firsts.get(symbol.out, 0) for symbol in symbols], np.uint8),
     )
 
 
-def _detail(symbol: Symbol) -> int:
-    if not symbol.index:
-        return 0
-    return (DIRECTIONS if symbol.family == "relate" else ATTRIBUTES).index(symbol.index[0])
-
-
-def _value(symbol: Symbol) -> int:
-    return CLEVR_VOCABULARY[symbol.index[0]].code(symbol.index[1]) if symbol.family == "filter" else 0
+def _detail(symbol: Symbol, dialect: Dialect) -> tuple[int, int]:
+    """The facet and word, direction or link that a symbol speaks of."""
+    act, sort = act_of(symbol.family, dialect), dialect.by_symbol.get(symbol.family)
+    if act == "link":
+        return links_of(dialect).index(symbol.family), 0
+    if act == "relate":
+        return DIRECTIONS.index(symbol.index[0]), 0
+    if sort is None:
+        return 0, 0
+    attribute, *words = symbol.index
+    for place, (letter, facet) in enumerate(facets_of(dialect)):
+        if (letter, facet.attribute) == (sort.letter, attribute) and {*words} <= {*facet.words}:
+            return place, facet.words.index(words[0]) if words else 0
+    raise AssertionError(f"{symbol} speaks of no facet")
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,22 +107,24 @@ class Runner:
     """Runs programs on scenes that it has looked at once."""
 
     looked: Looked
+    dialect: Dialect = CLEVR
 
     @classmethod
-    def of(cls, scenes: Scenes) -> "Runner":
-        if scenes.vocabulary != CLEVR_VOCABULARY or scenes.count.max(initial=0) > MOST_COUNT:
-            raise UserError(f"CLEVR's programs speak of its four attributes and of at most {MOST_COUNT} objects")
-        return cls(look(scenes))
+    def of(cls, scenes: Scenes, dialect: Dialect = CLEVR) -> "Runner":
+        names = dialect.objects.attributes
+        if scenes.vocabulary != dialect.objects.vocabulary or scenes.count.max(initial=0) > dialect.most:
+            raise UserError(f"these programs speak of {', '.join(names)} and of at most {dialect.most} objects")
+        return cls(look(scenes, dialect), dialect)
 
     def __call__(self, token: np.ndarray, scene: np.ndarray) -> np.ndarray:
-        """The answer of each program on its own scene, uint8[n] into ANSWERS; NO_ANSWER or ILL_FORMED where none."""
-        functions = clevr_functions()
+        """The answer of each program on its own scene, uint8[n] into answers; NO_ANSWER or ILL_FORMED where none."""
+        functions = functions_of(self.dialect)
         layout = lay_out(token, functions)
-        right = well_formed(layout, functions, ANSWER_KINDS)
+        right = well_formed(layout, functions, tuple(self.dialect.answers))
         found = np.full(len(token), ILL_FORMED, np.uint8)
         rows = np.flatnonzero(right)
         columns = (layout.token[rows], layout.left[rows], layout.right[rows], np.asarray(scene)[rows])
-        found[rows] = _run(*columns, *_codes(), *self.looked)
+        found[rows] = _run(*columns, *_codes(self.dialect), *self.looked)
         return found
 
 
@@ -126,35 +134,35 @@ def _run(
     left: np.ndarray,
     right: np.ndarray,
     scene: np.ndarray,
-    family: np.ndarray,
+    act: np.ndarray,
     detail: np.ndarray,
     value: np.ndarray,
     first: np.ndarray,
-    count: np.ndarray,
+    spans: np.ndarray,
     codes: np.ndarray,
     beyond: np.ndarray,
+    links: np.ndarray,
 ) -> np.ndarray:
     """Rows that are well formed."""
     answers = np.empty(len(token), np.uint8)
-    # A set of objects is a mask; an object is its place; numbers, codes and truths are themselves.
+    # A set of things is a mask, a thing a mask of one; numbers, codes and truths are themselves.
     given = np.zeros(token.shape[1], np.uint64)
     one = np.uint64(1)
     for row in range(len(token)):
         s = scene[row]
-        objects = int(count[s])
         defined = True
         for at in range(token.shape[1] - 1, -1, -1):
             what = token[row, at]
-            if family[what] < 0:
+            if act[what] < 0:
                 continue
-            does, of = family[what], detail[what]
+            does, of = act[what], detail[what]
             a = given[left[row, at]] if left[row, at] >= 0 else np.uint64(0)
             b = given[right[row, at]] if right[row, at] >= 0 else np.uint64(0)
             out = np.uint64(0)
             if does == SCENE:
-                out = (one << np.uint64(objects)) - one
+                out = (one << np.uint64(spans[s, 0, 1])) - one
             elif does == FILTER:
-                for i in range(objects):
+                for i in range(codes.shape[1]):
                     if codes[s, i, of] == value[what]:
                         out |= one << np.uint64(i)
                 out &= a
@@ -162,14 +170,18 @@ def _run(
                 if a == 0 or a & (a - one) != 0:
                     defined = False
                     break
-                while (a >> out) & one == 0:
-                    out += one
+                out = a
             elif does == RELATE:
-                out = np.uint64(beyond[s, of, a])
+                out = np.uint64(beyond[s, of, _place(a)])
             elif does == SAME:
-                for i in range(objects):
-                    if np.uint64(i) != a and codes[s, i, of] == codes[s, a, of]:
+                for i in range(codes.shape[1]):
+                    if codes[s, i, of] == codes[s, _place(a), of]:
                         out |= one << np.uint64(i)
+                out &= ~a
+            elif does == LINK:
+                while a != 0:
+                    out |= np.uint64(links[s, of, _place(a)])
+                    a &= a - one
             elif does == INTERSECT:
                 out = a & b
             elif does == UNION:
@@ -181,7 +193,7 @@ def _run(
             elif does == EXIST:
                 out = np.uint64(a != 0)
             elif does == QUERY:
-                out = np.uint64(codes[s, a, of])
+                out = np.uint64(codes[s, _place(a), of])
             elif does in (EQUAL, SAME_COUNT):
                 out = np.uint64(a == b)
             elif does == LESS:
@@ -191,3 +203,12 @@ def _run(
             given[at] = out
         answers[row] = first[token[row, 0]] + given[0] if defined else NO_ANSWER
     return answers
+
+
+@compiled
+def _place(mask: np.uint64) -> int:
+    """The place of the first thing of a set."""
+    place = 0
+    while (mask >> np.uint64(place)) & np.uint64(1) == 0:
+        place += 1
+    return place

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from recombine.benchmarks.clevr.runner import ANSWERS, ILL_FORMED, clevr_functions
-from recombine.benchmarks.clevr.study import ClevrStudy, clevr_scale
+from recombine.benchmarks.clevr.study import ClevrStudy
 from recombine.benchmarks.clevr.study import Part as ClevrPart
 from recombine.benchmarks.closure.families import CLOSURE_FAMILIES
 from recombine.benchmarks.closure.networks.data import Data
-from recombine.benchmarks.closure.study import ClosureStudy, Kind
+from recombine.benchmarks.closure.study import ClosureStudy, Kind, closure_scale
 from recombine.solvers.questions import Questions, joined
 from recombine.solvers.records import as_written, identity_of, last_measured, read_config, read_results, write_results
 from recombine.solvers.training import LENGTH, Training, need_torch
@@ -136,7 +136,8 @@ def check(job: Job, out: Path | None = None) -> None:
 
 
 def study_of(job: Job, store: Store) -> ClosureStudy:
-    return ClosureStudy(ClevrStudy(clevr_scale(job.scale), job.data_seed, store))
+    scale = closure_scale(job.scale)
+    return ClosureStudy(ClevrStudy(scale, job.data_seed, store), scale.closure)
 
 
 # --- a run
