@@ -53,8 +53,8 @@ table-curi: install ## trains what is missing of CURI's networks, and writes the
 	$(BIN)/recombine train curi --split counting --split instance-iid $(SCHEMA)
 	$(BIN)/recombine train curi --split boolean --split binding-color --split concept-iid --model avg-pool --model relation-net $(SCHEMA)
 	$(BIN)/recombine train curi --split counting --model avg-pool --alpha 1 $(SCHEMA)
-	$(BIN)/recombine train curi --split instance-iid --model avg-pool --modality image --size 60x40 --scale small --steps 500 --validate-every 100 --episodes 200 --workers $(WORKERS) --out $(RUNS)
-	$(BIN)/recombine train curi --split instance-iid --model avg-pool --modality sound --scale small --steps 300 --validate-every 100 --episodes 200 --workers $(WORKERS) --out $(RUNS)
+	$(BIN)/recombine train curi --split instance-iid --model avg-pool --modality image --size 60x40 --edition release --scale small --steps 500 --validate-every 100 --episodes 200 --workers $(WORKERS) --out $(RUNS)
+	$(BIN)/recombine train curi --split instance-iid --model avg-pool --modality sound --edition release --scale small --steps 300 --validate-every 100 --episodes 200 --workers $(WORKERS) --out $(RUNS)
 	$(BIN)/recombine table curi $(RUNS) --out docs/results/curi-networks.md
 
 install: $(INSTALLED)

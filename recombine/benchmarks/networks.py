@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from functools import reduce
 from operator import truediv
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from recombine import benchmarks
@@ -85,8 +86,8 @@ class Networks(ABC, Generic[S]):
     """
     examined: ClassVar[tuple[str, ...]] = ()
     """Options that decide the tests alone: a run can be tested again with others."""
-    of_data: ClassVar[tuple[str, ...]] = ()
-    """Options that decide the data."""
+    of_data: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    """Options that decide the data, and what they were for the paper's networks."""
     of_name: ClassVar[tuple[str, ...]] = ()
     """Options that the name of a network or a split tells of."""
     free: ClassVar[tuple[str, ...]] = ()

@@ -38,9 +38,9 @@ Ideal = Mapping[str, Mapping[str, Mapping[str, float]]]
 
 
 def data_of(job: Job) -> tuple[str, ...]:
-    """In what the data of a job depart from the usual ones."""
-    own = {name: value for name, value in changes(job.options).items() if name in job.networks.of_data}
-    said = [f"{name} {value}" for name, value in own.items()]
+    """In what the data of a job depart from the paper's."""
+    own = {name: getattr(job.options, name) for name in job.networks.of_data}
+    said = [f"{name} {value}" for name, value in own.items() if value != job.networks.of_data[name]]
     said += [f"scale {job.scale}"] if job.scale != "paper" else []
     return (*said, *([f"seed {job.data_seed}"] if job.data_seed else []))
 

@@ -13,7 +13,7 @@ from recombine.store.errors import UserError
 from recombine.verbs import learners
 from tests.commands import Run, refused
 
-TRAIN = ("train", "curi", "--split", "counting", "--model", "avg-pool", "--scale", "demo", "--workers", "1")
+TRAIN = ("train", "curi", "--split", "counting", "--model", "avg-pool", "--edition", "release", "--workers", "1")
 SHORT = ("--steps", "2", "--validate-every", "1", "--episodes", "8")
 
 

@@ -57,6 +57,8 @@ validation's loss has not fallen by a thousandth in eleven validations."""
 VALIDATE_EVERY = 500
 LEARNT: tuple[Part, ...] = ("train", "validation")
 METRICS = ("mAP", "accuracy")
+DATA = {"negatives": "hard", "edition": "release"}
+"""What most of the paper's networks learnt from."""
 WRITTEN = 500
 """Test episodes whose concept is written out."""
 REFERENCE = 200
@@ -83,7 +85,9 @@ class Options:
     modality: Annotated[Literal["schema", "image", "sound"], "How scenes are seen."] = "schema"
     negatives: Annotated[Negatives, "hard: scenes that a rival explanation accepts; easy: random scenes."] = "hard"
     alpha: Annotated[float, "How much writing the concept counts."] = 0.0
-    edition: Annotated[Literal["release", "paper"], "As the released code did, or as the papers say."] = "release"
+    edition: Annotated[Literal["paper", "release"], "As the papers say, or as the released code and its networks."] = (
+        "paper"
+    )
     size: Annotated[str, "Width and height of images."] = "{}x{}".format(*PICTURE)
     episodes: Annotated[int, "Test episodes of a run, at most."] = 2_000
     steps: Annotated[int, "How many steps, up to the next validation."] = 5_000
@@ -98,7 +102,7 @@ class CuriNetworks(Networks[Study]):
     models = dict.fromkeys(POOLINGS, PAPER)
     options = Options
     examined = ("episodes",)
-    of_data = ("negatives", "edition")
+    of_data = DATA
     of_name = ("modality",)
     free = ("steps", "validate_every")
     title = "CURI"

@@ -31,8 +31,8 @@ from recombine.store.errors import UserError
 from recombine.tasks.episodes import Episodes
 
 BRIEFLY = replace(PAPER, batch=8, steps=4, validate_every=2, checkpoint_every=0.0)
-JOB = Job("curi", "boolean", "avg-pool", scale="tiny", options=Options(), training=BRIEFLY)
-BRIEF = replace(JOB, options=Options(episodes=8))
+JOB = Job("curi", "boolean", "avg-pool", scale="tiny", options=Options(edition="release"), training=BRIEFLY)
+BRIEF = replace(JOB, options=replace(JOB.options, episodes=8))
 
 
 def but(job: Job = JOB, **changed: Any) -> Job:
