@@ -60,6 +60,27 @@ def gap_of(
     return Gap(split, metric, of_strong, of_weak, of_gap, len(meaning), "meanings")
 
 
+def gap_to_best(
+    split: str, metric: str, strong: np.ndarray, others: Mapping[str, np.ndarray], key: Key, cluster: np.ndarray | None
+) -> tuple[Gap, str]:
+    """Strong minus the best of several learners that do not recombine, and which of them that is.
+
+    Scores are float[units] each, between 0 and 1. The best is chosen anew in every sample, so that the intervals allow
+    for the choice.
+    """
+    if not others:
+        raise UserError("there is no learner to compare the strong one with")
+    table = np.stack(list(others.values()))
+
+    def percent(rows: np.ndarray) -> np.ndarray:
+        best = table[:, rows].mean(axis=1).max()
+        return 100 * np.array([strong[rows].mean(), best, strong[rows].mean() - best])
+
+    found = bootstrap_of(percent, np.arange(len(strong)) if cluster is None else cluster, key)
+    over: Over = "episodes" if cluster is None else "meanings"
+    return Gap(split, metric, *found, len(strong), over), list(others)[int(table.mean(axis=1).argmax())]
+
+
 def over_worlds(gaps: Sequence[Gap]) -> Gap:
     """One gap from those of several worlds, each made anew from its own seed: means, and intervals over worlds."""
     if len({(one.split, one.metric) for one in gaps}) != 1:

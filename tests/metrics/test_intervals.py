@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from recombine.metrics.confusion import confusion, f1
-from recombine.metrics.gap import Gap, gap, gap_of, mean_drop, over_worlds, widest
+from recombine.metrics.gap import Gap, gap, gap_of, gap_to_best, mean_drop, over_worlds, widest
 from recombine.metrics.intervals import Interval, bootstrap, bootstrap_of
 from recombine.store.errors import UserError
 from recombine.store.key import Key
@@ -133,7 +133,7 @@ def test_rows_that_say_the_same_count_once() -> None:
 
 def test_95_of_100_intervals_over_clusters_cover_the_mean() -> None:
     """Clusters of unequal size with a part that their rows share."""
-    rng, covered, trials = Key(7).rng(), 0, 300
+    rng, covered, trials = Key(7).rng(), 0, 150
     for trial in range(trials):
         cluster = np.repeat(np.arange(50), rng.integers(1, 9, 50))
         rows = 3 + rng.normal(size=50)[cluster] + rng.normal(size=len(cluster))
@@ -185,3 +185,16 @@ def test_the_mean_drop_has_the_standard_error_over_splits() -> None:
     assert mean_drop(gaps(80, 70, 60, 0), gaps(78, 66, 54, 0)) == pytest.approx((3.0, np.std([2, 4, 6, 0], ddof=1) / 2))
     with pytest.raises(UserError, match="the same splits"):
         mean_drop(gaps(1, 2), gaps(1, 2, 3))
+
+
+def test_the_gap_to_the_best_takes_the_best_and_allows_for_the_choice() -> None:
+    rng = Key(11).rng()
+    strong, one, other = np.ones(80), rng.random(80), rng.random(80)
+    found, name = gap_to_best("s", "accuracy", strong, {"one": one, "other": other}, Key(1), None)
+    best = max(one.mean(), other.mean())
+    assert (found.weak.value, found.gap.value) == pytest.approx((100 * best, 100 * (1 - best)))
+    assert name == ("one" if one.mean() > other.mean() else "other")
+    alone, _ = gap_to_best("s", "accuracy", strong, {name: {"one": one, "other": other}[name]}, Key(1), None)
+    assert found.gap.value == alone.gap.value and found.gap.high <= alone.gap.high
+    with pytest.raises(UserError, match="no learner"):
+        gap_to_best("s", "accuracy", strong, {}, Key(1), None)
