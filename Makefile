@@ -23,12 +23,12 @@ check: install ## format, lint, types, smoke test
 	$(BIN)/python -m pytest tests/test_tiny.py
 
 bench: install ## the speed of every part beside its plain reference
-	$(BIN)/recombine bench curi --scale laptop
-	$(BIN)/recombine bench clevr
+	$(BIN)/recombine bench curi --scale laptop --edition release
+	$(BIN)/recombine bench clevr --scale laptop
 	$(BIN)/python experiments/render.py
 	@rm -f out/photo-bench.jsonl
 	$(BIN)/python experiments/photo.py --scenes 10 --kept out/photo-bench.jsonl
-	$(BIN)/recombine bench concept-world
+	$(BIN)/recombine bench concept-world --scale laptop
 	$(BIN)/python experiments/concept_world_solver.py
 	$(BIN)/python experiments/curi_networks.py
 
@@ -36,7 +36,7 @@ full: install ## paper scale, and its report in docs/results; goes on where it w
 	$(BIN)/recombine report curi --scale paper --edition release --complete --out docs/results/curi.md
 	$(BIN)/recombine report curi --scale paper --edition paper --out docs/results/curi-paper-edition.md
 	$(BIN)/python -m pytest -o addopts="--import-mode=importlib -q" -m full tests
-	$(BIN)/recombine bench curi --scale paper
+	$(BIN)/recombine bench curi --scale paper --edition release
 	$(BIN)/recombine make clevr --scale paper
 	$(BIN)/recombine report closure --scale paper --out docs/results/clevr.md
 	$(BIN)/recombine report concept-world --scale paper --out docs/results/concept-world.md

@@ -1,6 +1,7 @@
 """Imports point left only."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -157,3 +158,23 @@ def test_a_circle_of_benchmarks_is_found() -> None:
         "def later():\n    from recombine.benchmarks.closure.learners import score",
     ):
         assert folders_named(source, package) == {"closure"}, source
+
+
+# ---- A benchmark is one folder ----
+
+OUTSIDE = [path for path in MODULES if path.relative_to(ROOT).parts[0] not in ("benchmarks", "loading.py")]
+SHARED = [path for path in MODULES if path.parent == ROOT / "benchmarks"]
+FOLDERS = sorted(path.parent.name for path in (ROOT / "benchmarks").glob("*/__init__.py"))
+SAYS = re.compile(rf"recombine\.benchmarks\.({'|'.join(FOLDERS)})\b")
+
+
+@pytest.mark.parametrize("path", [*OUTSIDE, *SHARED], ids=lambda path: str(path.relative_to(ROOT)))
+def test_nothing_outside_a_folder_imports_a_benchmark(path: Path) -> None:
+    """The demo page aside, which shows some of them."""
+    if path != ROOT / "verbs" / "demo.py":
+        assert SAYS.findall(path.read_text()) == []
+
+
+def test_no_file_outside_is_named_after_a_benchmark() -> None:
+    named = [path for path in [*OUTSIDE, *SHARED] if any(folder in path.stem for folder in FOLDERS)]
+    assert named == []

@@ -8,7 +8,8 @@ import hashlib
 import json
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +24,14 @@ from recombine.benchmarks.clevr.study import ClevrScale, ClevrStudy
 from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.benchmarks.closure.families import CLOSURE_FAMILIES
 from recombine.benchmarks.closure.study import ClosureStudy
+from recombine.benchmarks.concept_world.study import SHARES, ConceptWorldStudy
 from recombine.benchmarks.curi.edition import EDITIONS
+from recombine.benchmarks.curi.laws import LANGUAGE as CURI
 from recombine.benchmarks.curi.spelling import postfix
 from recombine.benchmarks.curi.study import Scale
+from recombine.render.raytrace import LAYERS, raytrace
+from recombine.render.sound import Voicing, sounds
+from recombine.store.key import Key
 from recombine.store.store import Store, read_table
 from recombine.world.scenes import Scenes
 
@@ -118,6 +124,39 @@ def closure() -> Values:
     return found
 
 
+def concept_world() -> Values:
+    """The images of every experiment at a fiftieth of their number, with their recipes."""
+    found: Values = {}
+    with golden_scale(), tempfile.TemporaryDirectory() as home:
+        study = ConceptWorldStudy("golden", 7, Store(Path(home)))
+        for name, experiment in study.library.experiments.items():
+            tables = {part: study.samples(name, part) for part in ("train", *experiment.tests)}
+            codes = {part: _text(map(bytes.hex, table["codes"].to_pylist())) for part, table in tables.items()}
+            found[name] = {"recipe": study.recipe(name).digest, **codes}
+    return found
+
+
+@contextmanager
+def golden_scale() -> Iterator[None]:
+    """A scale for the golden values, for as long as they are made."""
+    SHARES["golden"] = 0.02
+    try:
+        yield
+    finally:
+        del SHARES["golden"]
+
+
+def media() -> Values:
+    """One ray-traced picture of CLEVR and one of CURI with all its layers, and one sound."""
+    scenes = {"clevr": ClevrWorld().sample(1, Key(7) / "golden"), "curi": CURI.world.sample(1, Key(7) / "golden")}
+    found: Values = {}
+    for name, scene in scenes.items():
+        drawn = raytrace(scene, 96, 64, tuple(LAYERS))
+        found[name] = {layer: _name(getattr(drawn, layer)) for layer in ("rgb", "objects", "depth")}
+    found["curi"]["sound"] = _name(np.round(sounds(scenes["curi"], Voicing(1)) * 2**12).astype(np.int16))
+    return found
+
+
 def _families(families: Families) -> str:
     return _text(repr((one.index, one.name, one.test, one.shape, one.outer, one.apart)) for one in families)
 
@@ -126,7 +165,13 @@ def _programs(questions: pa.Table) -> list:
     return [read_program(json.loads(text)) for text in questions["program"].to_pylist()]
 
 
-GOLDEN: dict[str, Callable[[], Values]] = {"clevr": clevr, "closure": closure, "curi": curi}
+GOLDEN: dict[str, Callable[[], Values]] = {
+    "clevr": clevr,
+    "closure": closure,
+    "concept-world": concept_world,
+    "curi": curi,
+    "media": media,
+}
 """By the name of their file."""
 
 

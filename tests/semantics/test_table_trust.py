@@ -117,9 +117,12 @@ for negatives in ("hard", "easy"):
 def test_curi_is_the_same_without_compiled_loops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for how in ("0", "1"):
         monkeypatch.setenv("NUMBA_DISABLE_JIT", how)
-        ran = subprocess.run([sys.executable, "-W", "error", "-c", PLAIN, tmp_path / how], capture_output=True, text=True)
+        ran = subprocess.run(
+            [sys.executable, "-W", "error", "-c", PLAIN, tmp_path / how], capture_output=True, text=True
+        )
         assert ran.returncode == 0, ran.stderr
     one, other = (
-        {str(f.relative_to(tmp_path / how)): f.read_bytes() for f in (tmp_path / how).rglob("*.parquet")} for how in "01"
+        {str(f.relative_to(tmp_path / how)): f.read_bytes() for f in (tmp_path / how).rglob("*.parquet")}
+        for how in "01"
     )
     assert one == other and len(one) > 6

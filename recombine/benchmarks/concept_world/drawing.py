@@ -211,9 +211,7 @@ class Drawing:
         for scale in SCALES:
             if (columns * (width * scale + 10) + 16) * (rows * (height * scale + 10) + 16) <= LARGEST:
                 return sheet(self.pixels, columns, scale=scale)
-        raise UserError(
-            f"{n:,} images are too many for one sheet; write them into a folder, a name without an ending"
-        )
+        raise UserError(f"{n:,} images are too many for one sheet; write them into a folder, a name without an ending")
 
     def json(self) -> dict[str, object]:
         grid = self.library.grid

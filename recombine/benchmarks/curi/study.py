@@ -289,9 +289,7 @@ class Study:
             return found
         clean = without_leaks(found, self.space.sense)
         if not clean.test.any():
-            raise UserError(
-                f"split '{name}': every test concept has a synonym on the training side; leave strict out"
-            )
+            raise UserError(f"split '{name}': every test concept has a synonym on the training side; leave strict out")
         return clean
 
     # --- episodes

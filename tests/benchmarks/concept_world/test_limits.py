@@ -1,6 +1,7 @@
 """Counting and drawing end: with a result, or with a sentence."""
 
 import resource
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,9 @@ HARD = {
     "256 points": (PAIRS, "p8"),
     "alternatives": (
         "concept it(Z): Z == (a, b, c, d, e) and "
-        + " and ".join(f"({p}.x_loc + {i % 29} <= {q}.x_loc or {p}.y_loc <= {q}.y_loc)" for i, (p, q) in enumerate(BOTH)),
+        + " and ".join(
+            f"({p}.x_loc + {i % 29} <= {q}.x_loc or {p}.y_loc <= {q}.y_loc)" for i, (p, q) in enumerate(BOTH)
+        ),
         "it",
     ),
     "a long row": (
@@ -51,7 +54,7 @@ def test_what_would_never_end_is_stopped(tmp_path: Path, case: str, what) -> Non
 
 def test_numbers_beyond_numbers_are_told(tmp_path: Path) -> None:
     names = [f"v{i}" for i in range(60)]
-    loose = " and ".join(f"{a}.x_loc != {b}.x_loc" for a, b in zip(names, names[1:]))
+    loose = " and ".join(f"{a}.x_loc != {b}.x_loc" for a, b in pairwise(names))
     (tmp_path / "it.concepts").write_text(f"grid 512 by 512\nconcept it(Z): Z == ({', '.join(names)}) and {loose}")
     for what in (count, draw):
         with pytest.raises(UserError, match="too many images to be counted"):
