@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from recombine.language.query import uses as uses
     from recombine.loading import load as load
     from recombine.metrics.intervals import Interval as Interval
-    from recombine.render.rendering import render_dataset as render_dataset
     from recombine.render.rendering import wanted as wanted
     from recombine.report.table import Column as Column
     from recombine.report.table import Table as Table
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
     from recombine.verbs.learners import results_page as results_page
     from recombine.verbs.learners import table as table
     from recombine.verbs.learners import train as train
+    from recombine.verbs.render import render_dataset as render_dataset
     from recombine.world.distribution import Uniform as Uniform
     from recombine.world.scenes import Scenes as Scenes
     from recombine.world.vocabulary import Attribute as Attribute
@@ -103,7 +103,7 @@ _HOMES = {
     "Weights": "benchmarks.curi.language",
     "PAPER": "benchmarks.curi.edition",
     "recognise": "benchmarks.concept_world.drawing",
-    "render_dataset": "render.rendering",
+    "render_dataset": "verbs.render",
     "results_page": "verbs.learners",
     "score": "benchmarks.scoring",
     "silent": "store.engine",

@@ -161,8 +161,8 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(run: Run, case: str) -> Non
 
 ODD = {
     "deep infix": ("concepts", "not(" * 5_000, "longer than"),
-    "deep JSON": ("concepts", "[" * 100_000, "nests too deeply"),
-    "a long number": ("concepts", "[" + "9" * 5_000 + "]", "too long a number"),
+    "deep JSON": ("concepts", "[" * 100_000, "nests deeper than"),
+    "a long number": ("concepts", "[" + "9" * 5_000 + "]", "5,000 digits"),
     "deep parentheses": ("hold-out", "mine=" + "(" * 900 + "green", "nest too deeply"),
     "a long predicate": ("hold-out", "mine=" + "green & " * 900 + "x", "longer than"),
     "a long length": ("hold-out", "mine=length>" + "9" * 900, "is not a word"),

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from recombine.render.dataset import Cost, RenderScenes, Source, cost
 from recombine.render.folders import Dataset, read_dataset, write_dataset
 from recombine.render.forms import LARGEST, Form, Images, Look, Recordings, Samples, Sounds
-from recombine.store.engine import Engine, Progress, engine, shard_bounds, silent
+from recombine.store.engine import Engine, Progress, engine, shard_bounds
 from recombine.store.errors import UserError
 from recombine.store.outputs import disk_of, draft_of, export, holds, positive
 from recombine.store.paths import remove, within
@@ -339,22 +339,6 @@ def _keep(todo: list[Work], store: Store, engine: Engine) -> Path:
 def _make(work: Work, engine: Engine, draft: Path) -> None:
     work.fill(engine, draft)
     work.tidy(draft)
-
-
-def render_dataset(
-    dataset: str | Path,
-    out: str | Path | None = None,
-    chosen: Wanted | str = "images",
-    format: str = "parquet",
-    *,
-    workers: int = 1,
-    progress: Progress = silent,
-    tell: Tell = quiet,
-) -> Path:
-    """Render the scenes of a dataset again into a dataset of its own."""
-    positive(workers=workers)
-    folder = Path(dataset)
-    return render_scenes(folder, folder, out, chosen, format, workers, progress, tell)
 
 
 @contextmanager

@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from recombine import benchmarks
-from recombine.render.rendering import render_scenes, wanted
+from recombine.render.rendering import Tell, Wanted, quiet, render_scenes, wanted
+from recombine.store.engine import Progress, silent
 from recombine.store.outputs import positive
 from recombine.verbs import Answer
 
@@ -28,19 +29,33 @@ def run(
     workers: Annotated[int, "Processes. Default: all cores."] = 1,
     out: Annotated[Path | None, "A new folder. Default: beside the dataset, such as curi-480x320."] = None,
 ) -> Answer:
-    positive(workers=workers)
     pixels = wanted(kind or ("sounds" if recordings else "images"), size, first, photo, recordings)
     console = Console(stderr=True)
 
     def tell(sentence: str) -> None:
         console.print(Text(sentence), soft_wrap=True)
 
+    made = render_dataset(what, out, pixels, format, workers=workers, progress=progress, tell=tell)
+    return Answer((f"rendered {what} in {made}",), {"folder": str(made)})
+
+
+def render_dataset(
+    dataset: str | Path,
+    out: str | Path | None = None,
+    chosen: Wanted | str = "images",
+    format: str = "parquet",
+    *,
+    workers: int = 1,
+    progress: Progress = silent,
+    tell: Tell = quiet,
+) -> Path:
+    """Render the scenes of a dataset again, or those of a scene file of CLEVR, into a dataset of its own."""
+    positive(workers=workers)
     with ExitStack() as stack:
-        path = Path(what)
+        path = Path(dataset)
         folder = stack.enter_context(_opened(path)) if path.suffix == ".json" and path.is_file() else path
         named = path.with_suffix("") if folder != path else path
-        made = render_scenes(folder, named, out, pixels, format, workers, progress, tell)
-    return Answer((f"rendered {what} in {made}",), {"folder": str(made)})
+        return render_scenes(folder, named, out, chosen, format, workers, progress, tell)
 
 
 def _opened(file: Path) -> Any:

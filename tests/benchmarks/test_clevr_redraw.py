@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from recombine import render_dataset
 from recombine.benchmarks.clevr.formats import SceneFile, write_scenes
 from recombine.benchmarks.clevr.laws import LANGUAGE
 from recombine.benchmarks.clevr.redraw import HEIGHT, WIDTH, scenes_to_draw
-from recombine.render.rendering import render_dataset
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.world.camera import Camera

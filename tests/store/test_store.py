@@ -426,8 +426,8 @@ except UserError as error:
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 def test_a_store_that_is_complete_can_be_used_by_who_may_only_read(store, tmp_path):
     folder = store.get(RECIPE, Maker())
-    for path in (tmp_path, *tmp_path.parents[:2]):
-        path.chmod(0o755)
+    for path in (tmp_path, *tmp_path.parents[:3]):
+        path.chmod(path.stat().st_mode | 0o055)
     ran = subprocess.run([sys.executable, "-c", READER, store.home], capture_output=True, text=True)
     assert ran.stdout.splitlines()[:1] == [str(folder)], ran.stderr
     assert "Cannot write to the store" in ran.stdout

@@ -32,7 +32,7 @@ from recombine.benchmarks.concept_world.pages import (
 )
 from recombine.benchmarks.concept_world.published import macro
 from recombine.benchmarks.concept_world.speed import speeds
-from recombine.benchmarks.concept_world.study import SHARES, ConceptWorldStudy
+from recombine.benchmarks.concept_world.study import ConceptWorldStudy
 from recombine.benchmarks.study import Scale, Seed, Splits, Study, Workers
 from recombine.metrics.speed import Speed
 from recombine.render.grid import paint
@@ -61,7 +61,6 @@ class ConceptWorld(Study):
 
     name = "concept-world"
     unit = "images"
-    scales = tuple(SHARES)
     intro = INTRO
     published_note: ClassVar[str] = PUBLISHED
 
@@ -76,7 +75,8 @@ class ConceptWorld(Study):
         progress: Progress = silent,
     ) -> None:
         library = library_of(concepts)
-        super().__init__(scale, seed, workers=workers, store=store, progress=progress)
+        self.scale_name, self.seed = scale, seed
+        self._open(workers, store, progress)
         self.study = ConceptWorldStudy(scale, seed, self.store, library, progress)
         own = [name for name in library.experiments if name not in library_of(None).experiments]
         if concepts is not None and not own:

@@ -19,7 +19,7 @@ from recombine.benchmarks.curi.space import read_concepts
 from recombine.benchmarks.curi.speed import speeds
 from recombine.benchmarks.curi.spelling import Speller
 from recombine.benchmarks.curi.splits import where_word
-from recombine.benchmarks.curi.study import PARTS, SCALES, Part, Scale, Setup
+from recombine.benchmarks.curi.study import PARTS, Part, Scale, Setup
 from recombine.benchmarks.curi.study import Study as CuriStudy
 from recombine.benchmarks.curi.study import scale as scale_named
 from recombine.benchmarks.study import First, Render, Seed, Size, Splits, Study, Workers, part_named
@@ -59,7 +59,6 @@ class Curi(Study):
     name = "curi"
     metrics = ("mAP", "accuracy")
     unit = "episodes"
-    scales = tuple(SCALES)
     intro = pages.INTRO
     published_note: ClassVar[str] = pages.PUBLISHED
 
