@@ -373,7 +373,7 @@ BAD_IMAGES = {
     "not an image": (b"hello", "is not a PNG image"),
     "cut off": (png(np.zeros((32, 32, 3), np.uint8))[:40], "is damaged"),
     "another colour": (png(np.full((4, 4, 3), 7, np.uint8)), "neither black nor exactly"),
-    "too large": (png(np.zeros((4, 600, 3), np.uint8)), "1 to 512"),
+    "too large": (png(np.zeros((4, 600, 3), np.uint8)), "at most 512 a side"),
 }
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from inspect import Parameter
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -71,6 +72,8 @@ def _command(name: str, verb: Verb, words: Sequence[str]) -> Callable[..., Any]:
     """A verb with the options of the benchmark that the words name."""
     run = import_module(f"recombine.verbs.{name}").run
     own, benchmark = options_of(run, words=True), _benchmark_in(words)
+    if name == "eval" and benchmark is None:
+        _need_run(words)
     method: dict[str, Option] = {}
     study: dict[str, Option] = {}
     if hasattr(run, "options"):  # of its own, by the benchmark
@@ -94,6 +97,14 @@ def _command(name: str, verb: Verb, words: Sequence[str]) -> Callable[..., Any]:
 
     options = iter([*own.values(), *method.values(), *study.values(), JSON])
     return command(called, options, _argument(name), verb.help)
+
+
+def _need_run(words: Sequence[str]) -> None:
+    """Refuse words that name neither a benchmark nor a folder, before their options are."""
+    what = next((word for word in words if not word.startswith("-")), None)
+    if what is not None and not Path(what).exists():
+        known = ", ".join(benchmarks.names())
+        raise UserError(f"there is no benchmark and no folder '{what}'; choose {known}, or a run")
 
 
 def _argument(name: str) -> Parameter | None:

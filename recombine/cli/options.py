@@ -73,8 +73,8 @@ class Option:
 
 def options_of(function: Callable[..., Any], words: bool = False) -> dict[str, Option]:
     """The options of a function by name; with `words`, what is not a keyword stands without its name."""
-    typed: Any = vars(function).get("__init__") if isinstance(function, type) else function
-    hints = get_type_hints(typed or function, include_extras=True)
+    whole: Any = function
+    hints = get_type_hints(whole.__init__ if isinstance(function, type) else whole, include_extras=True)
     found = (_option(one, hints.get(one.name), words) for one in signature(function).parameters.values())
     return {one.name: one for one in found if one is not None}
 
