@@ -8,6 +8,7 @@ questions of the same form. None of them looks at more than counts of objects.
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Self
 
 import numpy as np
@@ -187,28 +188,46 @@ def logistic(seen: np.ndarray, truth: np.ndarray, ridge: float = RIDGE) -> np.nd
 
 @dataclass(frozen=True, eq=False)
 class FormMajority:
-    """Answers are as likely as among the training questions of the same form; of the same outermost symbol; of all."""
+    """Answers are as likely as among the training questions of the same form; of a looser form; of all.
+
+    Where programs are not seen, questions that begin alike have the same form.
+    """
 
     frequency: dict[Hashable, np.ndarray] = field(default_factory=dict)
 
     def fit(self, train: Examples, key: Key) -> Self:
         found: dict[Hashable, np.ndarray] = {}
-        names = [_names(concept) for concept in train.concepts] if train.concept_visible else []
-        for concept, target in zip(train.concept, train.target):
-            for name in names[concept] if names else ("",):
+        for names, target in zip(_all_names(train.observed()), train.target):
+            for name in names:
                 found.setdefault(name, np.zeros(len(train.answers)))[target] += 1
         return replace(self, frequency={name: count / count.sum() for name, count in found.items()})
 
     def predict(self, test: Observed) -> np.ndarray:
-        asked = np.flatnonzero(~test.given)
-        names = [("",) if test.concepts is None else _names(test.concepts[row]) for row in asked]
-        known = (next(name for name in some if name in self.frequency) for some in names)
+        asked, names = np.flatnonzero(~test.given), _all_names(test)
+        known = (next(name for name in names[row] if name in self.frequency) for row in asked)
         return np.array([self.frequency[name] for name in known]).reshape(len(asked), len(test.answers))
+
+
+def _all_names(seen: Observed) -> list[tuple[str, ...]]:
+    """What each row is like, from close to loose."""
+    if seen.concepts is not None:
+        return [*map(cache(_names), seen.concepts)]
+    return [*map(_beginnings, seen.text)] if seen.text is not None else [("",)] * len(seen.scene)
 
 
 def _names(concept: Expr) -> tuple[str, ...]:
     """What a concept is like, from close to loose."""
     return form(concept), concept.head.family + concept.head.out, ""
+
+
+def _beginnings(text: str) -> tuple[str, ...]:
+    """The first three words of what is asked, the first two, the first one, and none.
+
+    >>> _beginnings("There is a small cube; what color is it?")
+    ('what color is', 'what color', 'what', '')
+    """
+    words = text.lower().split(";")[-1].split()
+    return tuple(" ".join(words[:n]) for n in (3, 2, 1, 0))
 
 
 def form(concept: Expr) -> str:

@@ -129,6 +129,7 @@ def parts(test: Observed, most: int = AT_ONCE) -> Iterator[tuple[np.ndarray, Obs
                 given,
                 test.shown[told[rows[given]]],
                 None if names is None else tuple(names[row] for row in rows),
+                None if test.text is None else test.text[rows],
             ),
         )
 

@@ -1,8 +1,8 @@
 """Examples: one table for every task.
 
 A row is a scene that is asked about. An episode is a group of rows of which the given ones show their target; a
-question is a row whose concept is visible; an image class is a row with nothing but its scene. A solver is handed
-`observed()`: what it may not see is absent, not masked.
+question is a row with a text, whose concept, its program, is visible only where the task shows it; an image class is a
+row with nothing but its scene. A solver is handed `observed()`: what it may not see is absent, not masked.
 """
 
 from collections.abc import Sequence
@@ -27,6 +27,7 @@ class Observed:
     given: np.ndarray  # bool[rows]: rows whose target is shown
     shown: np.ndarray  # int[given rows]: their targets, into answers
     concepts: tuple[Expr, ...] | None  # one per row, where the concept is visible
+    text: np.ndarray | None = None  # str[rows], as objects, where rows are questions
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +43,12 @@ class Examples:
     group: np.ndarray  # int[rows]
     given: np.ndarray  # bool[rows]
     concept_visible: bool = False
+    text: np.ndarray | None = None  # str[rows], as objects, where rows are questions
 
     def observed(self) -> Observed:
         visible = tuple(self.concepts[i] for i in self.concept) if self.concept_visible else None
-        return Observed(self.scenes, self.answers, self.scene, self.group, self.given, self.target[self.given], visible)
+        shown = self.target[self.given]
+        return Observed(self.scenes, self.answers, self.scene, self.group, self.given, shown, visible, self.text)
 
     def mixed(self, key: Key) -> tuple["Examples", np.ndarray]:
         """The same rows in an order that tells nothing, and where each of them stood, int[rows].
@@ -57,7 +60,8 @@ class Examples:
         rank = rng.permutation(groups)[number]
         order = np.argsort(rank + rng.random(len(rank)))
         columns = {name: getattr(self, name)[order] for name in ("scene", "concept", "target", "given")}
-        return replace(self, **columns, group=rank[order]), order
+        text = None if self.text is None else self.text[order]
+        return replace(self, **columns, text=text, group=rank[order]), order
 
     @property
     def asked(self) -> np.ndarray:

@@ -332,7 +332,7 @@ def dealt(there: list[list[int]]) -> Found:
 @given(st.lists(st.lists(st.integers(0, 12), min_size=3, max_size=3), min_size=2, max_size=2), st.integers(1, 20))
 def test_answers_have_equal_parts_as_far_as_there_are_enough(there: list[list[int]], each: int) -> None:
     found = dealt(there)
-    chosen = share(found, (np.arange(3), np.arange(3)), each, Key(1))
+    chosen = share(found, (np.arange(3), np.arange(3)), (each, each), Key(1))
     assert list(chosen) == sorted(set(chosen.tolist()))
     for family, counts in enumerate(there):
         got = np.bincount(found.answer[chosen][found.family[chosen] == family], minlength=3)
@@ -343,12 +343,12 @@ def test_answers_have_equal_parts_as_far_as_there_are_enough(there: list[list[in
 
 def test_a_rare_answer_is_filled_up_by_the_others() -> None:
     found = dealt([[100, 100, 2]])
-    chosen = found.rows(share(found, (np.arange(3),), 30, Key(1)))
+    chosen = found.rows(share(found, (np.arange(3),), (30,), Key(1)))
     assert np.bincount(chosen.answer).tolist() == [14, 14, 2]
 
 
 def test_the_key_decides_which_questions_are_shared_out() -> None:
     found = dealt([[50, 50]])
-    one, again, other = (share(found, (np.arange(2),), 20, Key(seed)) for seed in (1, 1, 2))
+    one, again, other = (share(found, (np.arange(2),), (20,), Key(seed)) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one, again)
     assert not np.array_equal(one, other)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY
-from recombine.benchmarks.clevr.world import COGENT, LAMPS, ClevrWorld
+from recombine.benchmarks.clevr.world import COGENT, LAMPS, ClevrWorld, Condition
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.world.scenes import ABSENT, Scenes
@@ -79,7 +79,7 @@ def test_holding_out_changes_only_the_objects_that_it_concerns() -> None:
 @pytest.mark.parametrize("condition", COGENT)
 def test_cogent_colours_are_uniform_among_those_allowed(condition: str) -> None:
     made = WORLDS[condition].sample(4000, Key(4))
-    for shape, colors in (*COGENT[condition].items(), ("sphere", CLEVR_VOCABULARY["color"].values)):
+    for shape, colors in (*COGENT[condition].allowed, ("sphere", CLEVR_VOCABULARY["color"].values)):
         shaped = having(made, {"shape": shape})
         shares = np.array([having(made, {"shape": shape, "color": color}).sum() / shaped.sum() for color in colors])
         np.testing.assert_allclose(shares, 1 / len(colors), atol=0.02)
@@ -140,3 +140,51 @@ def test_a_new_shape_takes_the_room_of_a_solid() -> None:
         ClevrWorld(vocabulary=vocabulary)
     with pytest.raises(UserError, match="there is no solid torus"):
         ClevrWorld(vocabulary=vocabulary, solids=(("cone", "torus"),))
+
+
+# ---- Conditions of one's own ----
+
+
+def test_cogent_is_a_condition_like_any_other() -> None:
+    for name, condition in COGENT.items():
+        mine = ClevrWorld(held_out=Condition.read(str(condition)).held_out)
+        theirs, scenes = ClevrWorld(cogent=name).sample(40, Key(2)), mine.sample(40, Key(2))
+        for attribute in CLEVR_VOCABULARY.by_name:
+            np.testing.assert_array_equal(scenes.codes[attribute], theirs.codes[attribute])
+    assert COGENT["A"].swapped == COGENT["B"] and {*COGENT["B"].swapped.allowed[0][1]} == {*COGENT["A"].allowed[0][1]}
+
+
+@pytest.mark.parametrize("text", ["cube: gray,blue,brown,yellow", "metal: red, blue ; rubber: green", "small: cube"])
+def test_what_the_test_shows_is_held_out_from_training(text: str) -> None:
+    condition = Condition.read(text)
+    sides = [ClevrWorld(held_out=side.held_out).sample(120, Key(4)) for side in (condition, condition.swapped)]
+    values = dict(condition.allowed)
+    seen: list[set[tuple[str, str]]] = []
+    for scenes in sides:
+        things = [thing for i in range(len(scenes)) for thing in scenes.objects(i)]
+        seen.append({(thing[condition.attribute], thing[condition.other]) for thing in things})
+    assert not {pair for pair in seen[0] & seen[1] if pair[0] in values}
+    for value, others in values.items():
+        assert {other for one, other in seen[0] if one == value} == {*others}
+        every = {*CLEVR_VOCABULARY[condition.other].values}
+        assert {other for one, other in seen[1] if one == value} == every - {*others}
+    assert Condition.read(str(condition)) == condition
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the condition is empty"),
+        ("cube", "'cube' is no condition; write a value, a colon"),
+        ("cube: ", "'cube:' is no condition"),
+        ("cube: red; cube: blue", "'cube: blue' is no condition"),
+        ("cone: red", "no attribute has the value 'cone'"),
+        ("cube: red, metal", "'metal' is not a color"),
+        ("cube: red; metal: blue", "'metal' is not a shape"),
+        ("cube: sphere", "two attributes, not about shape alone"),
+        ("metal: cube,sphere,cylinder", "'metal' goes with every shape"),
+    ],
+)
+def test_a_condition_that_makes_no_sense_is_refused(text: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        Condition.read(text)

@@ -1,4 +1,4 @@
-"""CLEVR's exam: the answers to questions about scenes, each question as its program.
+"""CLEVR's exam: the answers to questions about scenes, each question as its text, and as its program if it is shown.
 
 Scores are accuracy, and the probability of the right answer, by which the ideal learners are compared. Answers that a
 solver holds equally probable share its vote.
@@ -13,9 +13,13 @@ from typing import Self
 import numpy as np
 import pyarrow as pa
 
-from recombine.benchmarks.clevr.answers import ANSWERS, strong_answers
+from recombine.benchmarks.clevr.answers import answers_of, columns_of, strong_answers
+from recombine.benchmarks.clevr.english import English
+from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, clevr_families
+from recombine.benchmarks.clevr.language import CLEVR, Dialect
 from recombine.benchmarks.clevr.program import read_program
 from recombine.benchmarks.clevr.study import SHARD, ClevrStudy, Part
+from recombine.language.expr import Expr
 from recombine.metrics.votes import right
 from recombine.store.key import Key
 from recombine.store.store import read_table
@@ -27,42 +31,51 @@ from recombine.world.shards import read_scenes, shard_name
 TEST: Part = "test"
 
 
-def exams(study: ClevrStudy, part: Part = TEST) -> list[Exam]:
-    """The one exam: new questions about new scenes."""
-    key = study.key / "bootstrap" / part
-    return [Exam("iid", ANSWERS, cache(partial(training, study)), partial(pieces, study, part), mark, key)]
+def exams(study: ClevrStudy, part: Part = TEST, programs: bool = False) -> list[Exam]:
+    """The one exam: new questions about new scenes; `programs` shows the program of each."""
+    key, answers = study.key / "bootstrap" / part, answers_of(study.dialect)
+    train, asked = (partial(one, study, programs=programs) for one in (training, pieces))
+    return [Exam("iid", answers, cache(train), partial(asked, part), mark, key)]
 
 
-def training(study: ClevrStudy) -> Examples:
+def training(study: ClevrStudy, programs: bool = False) -> Examples:
     """CLEVR's training questions."""
     folder = study.scenes_folder("train")
     scenes = join([read_scenes(study.world, folder, shard) for shard in range(study.shards("train"))])
-    return questions(read_table(study.questions_folder("train")), scenes)
+    return questions(read_table(study.questions_folder("train")), scenes, 0, programs, study.dialect)
 
 
-def pieces(study: ClevrStudy, part: Part) -> Iterator[Examples]:
+def pieces(study: ClevrStudy, part: Part, programs: bool = False) -> Iterator[Examples]:
     """The questions of a part, shard by shard."""
     folder, asked = study.scenes_folder(part), study.questions_folder(part)
     for shard in range(study.shards(part)):
         table = read_table(asked / shard_name("questions", shard))
-        yield questions(table, read_scenes(study.world, folder, shard), shard * SHARD)
+        scenes = read_scenes(study.world, folder, shard)
+        yield questions(table, scenes, shard * SHARD, programs, study.dialect)
 
 
-def questions(table: pa.Table, scenes: Scenes, first: int = 0) -> Examples:
-    """Questions as examples: the program is seen, the answer is hidden; `first` is the number of the first scene."""
-    programs = [read_program(json.loads(text)) for text in table["program"].to_pylist()]
-    concepts = {program: i for i, program in enumerate(dict.fromkeys(programs))}
-    column = {word: i for i, word in enumerate(ANSWERS)}
+def questions(
+    table: pa.Table, scenes: Scenes, first: int = 0, programs: bool = False, dialect: Dialect = CLEVR
+) -> Examples:
+    """Questions as examples: the text is seen, the answer is hidden, the program is seen if `programs` says so.
+
+    `first` is the number of the first scene.
+    """
+    read = [read_program(json.loads(text), dialect) for text in table["program"].to_pylist()]
+    concepts = {program: i for i, program in enumerate(dict.fromkeys(read))}
+    start, rows = columns_of(dialect), zip(read, table["answer"].to_pylist())
+    target = [start[program.head.out] + dialect.answers[program.head.out].index(word) for program, word in rows]
     return Examples(
         scenes,
         tuple(concepts),
-        ANSWERS,
+        answers_of(dialect),
         table["image_index"].to_numpy() - first,
-        np.array([concepts[program] for program in programs], np.int32),
-        np.array([column[word] for word in table["answer"].to_pylist()], np.int32),
+        np.array([concepts[program] for program in read], np.int32),
+        np.array(target, np.int32),
         np.arange(len(table), dtype=np.int32),
         np.zeros(len(table), bool),
-        concept_visible=True,
+        concept_visible=programs,
+        text=np.array(table["question"].to_pylist(), object),
     )
 
 
@@ -72,19 +85,24 @@ def mark(asked: Examples, said: np.ndarray) -> Marks:
 
 @dataclass(frozen=True, eq=False)
 class Ideal:
-    """An ideal learner as a solver: it runs the program that it takes a question for."""
+    """An ideal learner as a solver: it reads a question without error, and runs the program that it takes it for."""
 
     answers: Callable[..., np.ndarray]
+    read: Callable[[str], Expr] = English(CLEVR_FAMILIES).read
 
     def fit(self, train: Examples, key: Key) -> Self:
         return self
 
     def predict(self, test: Observed) -> np.ndarray:
         asked = np.flatnonzero(~test.given)
-        programs = [] if test.concepts is None else [test.concepts[row] for row in asked]
+        if test.concepts is not None:
+            programs = [test.concepts[row] for row in asked]
+        else:
+            programs = [*map(self.read, () if test.text is None else test.text[asked])]
         return self.answers(programs, test.scenes, test.scene[asked])
 
 
-def learners() -> dict[str, Ideal]:
+def learners(dialect: Dialect = CLEVR) -> dict[str, Ideal]:
     """The strong and the weak learner: CLEVR holds nothing out, so they are alike."""
-    return dict.fromkeys(("strong", "weak"), Ideal(strong_answers))
+    one = Ideal(partial(strong_answers, dialect=dialect), English(clevr_families(dialect)).read)
+    return dict.fromkeys(("strong", "weak"), one)

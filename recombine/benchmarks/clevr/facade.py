@@ -122,7 +122,7 @@ class Clevr(Study):
 
     def learners(self, exam: Exam) -> Mapping[str, Ideal]:
         """The strong and the weak learner, who are one here: nothing is held out."""
-        return of_exam.learners()
+        return of_exam.learners(self.study.dialect)
 
     def make(  # type: ignore[override]
         self,

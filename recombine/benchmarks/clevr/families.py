@@ -104,6 +104,15 @@ class Families(tuple[Family, ...]):
     def dialect(self) -> Dialect:
         return self[0].dialect
 
+    def named(self, name: str) -> "Families":
+        """The families of a name such as one_hop, or the one of an index."""
+        found = Families(family for family in self if name in (family.name, str(family.index)))
+        if not found:
+            names = dict.fromkeys(family.name for family in self)
+            last = max(family.index for family in self)
+            raise UserError(f"there is no family '{name}'; choose one of {', '.join(names)}, or 0 to {last}")
+        return found
+
     def family_of(self, program: Expr) -> Family | None:
         """The family a program belongs to; None for a program that no family can produce."""
         return self._family(*abstract(program, self.dialect))

@@ -672,17 +672,17 @@ def _welcome(said: np.ndarray, answer: int) -> bool:
     return said[answer] + 1 <= max(LARGEST_SHARE * others, others + 1, SLACK)
 
 
-def share(found: Found, codes: tuple[np.ndarray, ...], each: int, key: Key) -> np.ndarray:
-    """Choose `each` questions of every family at random, with its answers in equal parts: int[chosen rows].
+def share(found: Found, codes: Sequence[np.ndarray], wanted: Sequence[int], key: Key) -> np.ndarray:
+    """Choose so many questions of every family at random, with its answers in equal parts: int[chosen rows].
 
     `codes` holds the answers of each family. Where an answer is too rare, the others fill its place.
     """
     chosen: list[np.ndarray] = []
     rng = key.rng()
-    for f, answers in enumerate(codes):
+    for f, (answers, number) in enumerate(zip(codes, wanted)):
         rows = np.flatnonzero(found.family == f)
         by_answer = [rows[found.answer[rows] == a] for a in rng.permutation(answers)]  # no answer has the first claim
-        quota = _quotas(np.array([len(r) for r in by_answer]), each)
+        quota = _quotas(np.array([len(r) for r in by_answer]), number)
         chosen += [rng.permutation(r)[:n] for r, n in zip(by_answer, quota)]
     return np.sort(np.concatenate(chosen))
 

@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow as pa
 
 from recombine.benchmarks.clevr.english import ask
-from recombine.benchmarks.clevr.families import Family, build, clevr_families
+from recombine.benchmarks.clevr.families import Families, Family, build, clevr_families
 from recombine.benchmarks.clevr.language import ATTRIBUTES, Dialect, dialect_of
 from recombine.benchmarks.clevr.meaning import answer_text
 from recombine.benchmarks.clevr.program import write_program
-from recombine.benchmarks.clevr.questions import NONE, Found, Rules, balance, filling, search
+from recombine.benchmarks.clevr.questions import NONE, Found, Rules, balance, code_of, distinct, filling, search, share
 from recombine.benchmarks.clevr.trace import trace_text
 from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.store.arrays import read_array, write_array
@@ -28,8 +28,8 @@ from recombine.store.engine import Engine, InProcess
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.recipe import Recipe
-from recombine.store.store import Store, write_atomically, write_table
-from recombine.world.scenes import Scenes
+from recombine.store.store import Store, read_table, write_atomically, write_table
+from recombine.world.scenes import Scenes, join
 from recombine.world.shards import MakeScenes, read_scenes, shard_name
 
 Part = Literal["train", "val", "test"]
@@ -37,6 +37,8 @@ PARTS: tuple[Part, ...] = ("train", "val", "test")
 VERSION = 1
 SHARD = 2_000
 """Scenes per file."""
+FEWEST = 4
+"""Candidates for each question that is wanted of a family."""
 SPARE = 6
 """Candidates per scene beyond the questions that are kept."""
 SCENE_BYTES, QUESTION_BYTES, CANDIDATE_BYTES = 500, 200, 40
@@ -91,6 +93,11 @@ class ClevrStudy:
         self._plain = dialect is None and {*self.dialect.objects.attributes} == {*ATTRIBUTES}
         self.key = Key(seed) / "clevr"
         self._shards: dict[tuple[str, int], Scenes] = {}
+        self._scenes: dict[str, Scenes] = {}
+
+    @property
+    def families(self) -> Families:
+        return clevr_families(self.dialect)
 
     def count(self, part: Part) -> int:
         """Scenes of a part."""
@@ -133,11 +140,22 @@ class ClevrStudy:
             self._shards[part, shard] = read_scenes(self.world, self.scenes_folder(part), shard)
         return self._shards[part, shard], place
 
+    def scenes(self, part: Part) -> Scenes:
+        """All scenes of a part."""
+        if part not in self._scenes:
+            folder = self.scenes_folder(part)
+            shards = range(self.shards(part))
+            self._scenes[part] = join([read_scenes(self.world, folder, shard) for shard in shards])
+        return self._scenes[part]
+
     def questions_recipe(self, part: Part) -> Recipe:
-        parameters = {"rules": self.rules, "questions": self.scale.questions, "spare": SPARE, "seed": self.seed}
-        if not self._plain:  # CLEVR's own attributes are spoken of in CLEVR's words
-            parameters["dialect"] = self.dialect
-        return Recipe("clevr-questions", VERSION, parameters, {"scenes": self.scenes_recipe(part).digest})
+        return self._recipe("clevr-questions", part, questions=self.scale.questions, spare=SPARE)
+
+    def _recipe(self, stage: str, part: Part, **parameters: object) -> Recipe:
+        # CLEVR's own attributes are spoken of in CLEVR's words.
+        dialect = {} if self._plain else {"dialect": self.dialect}
+        parameters |= {"rules": self.rules, "seed": self.seed, **dialect}
+        return Recipe(stage, VERSION, parameters, {"scenes": self.scenes_recipe(part).digest})
 
     def questions_folder(self, part: Part) -> Path:
         """Balanced questions about every scene of a part."""
@@ -147,7 +165,7 @@ class ClevrStudy:
         def make(draft: Path) -> None:
             wanted = self.scale.questions + SPARE
             finder = FindCandidates(
-                str(draft), str(scenes), self.world, self.dialect, self.rules, wanted, key / "search"
+                str(draft), str(scenes), self.world, self.families, self.rules, wanted, key / "search"
             )
             self.engine.map(finder, range(self.shards(part)), f"questions: searching {part}")
             found = read_candidates(draft, range(self.shards(part)), SHARD)
@@ -159,7 +177,7 @@ class ClevrStudy:
                 str(draft),
                 str(scenes),
                 self.world,
-                self.dialect,
+                self.families,
                 key / "words",
                 recipe,
                 tuple(np.cumsum([0, *sizes]).tolist()),
@@ -170,25 +188,96 @@ class ClevrStudy:
 
         return self.store.get(recipe, make)
 
+    def family_questions(self, family: str, questions: int, part: Part = "val") -> pa.Table:
+        """So many questions of the families of a name such as one_hop, or of the one of an index."""
+        families, scenes = self.families.named(family), (part, 0, self.count(part))
+        indices, key = [one.index for one in families], self.key / "family" / part / family
+        recipe = self._recipe("clevr-family", part, families=indices, questions=questions)
+        wanted = shares(questions, len(families))
+        turns = turns_for(wanted, self.count(part))
+        return read_table(self.exactly(recipe, families, self.rules, scenes, wanted, turns, key, f"{family}, {part}"))
+
+    def exactly(
+        self,
+        recipe: Recipe,
+        families: Families,
+        rules: Rules,
+        about: tuple[Part, int, int],
+        wanted: Sequence[int],
+        turns: int,
+        key: Key,
+        what: str,
+        fewer: bool = False,
+    ) -> Path:
+        """A file of so many questions of each family, with its answers in equal parts.
+
+        They are about scenes of a part, from the first to the last; each is searched so many times. Whether there may
+        be `fewer`, where the scenes do not give as many, is for the caller to say.
+        """
+        part, low, high = about
+
+        def make(draft: Path) -> None:
+            folder = self.scenes_folder(part)
+            finder = FindCandidates(
+                str(draft), str(folder), self.world, families, rules, len(families), key / "search", low, high, turns
+            )
+            shards = range(low // SHARD, -(-high // SHARD))
+            self.engine.map(finder, shards, f"{what}: searching")
+            found = read_candidates(draft, shards, SHARD)
+            answers = [code_of(family, rules.counts).answers for family in families]
+            chosen = found.rows(share(found, answers, wanted, key / "choice"))
+            if len(chosen.scene) < sum(wanted) and not fewer:
+                raise UserError(
+                    f"{high - low:,} scenes give {len(chosen.scene):,} questions of this kind, not {sum(wanted):,}; "
+                    "ask for fewer, or choose a larger scale"
+                )
+            table = questions_table(chosen, families, self.scenes(part), 0, 0, key / "words")
+            write_table(draft / "questions.parquet", table, recipe)
+            for file in draft.glob("candidates-*.npz"):
+                file.unlink()
+
+        return self.store.get(recipe, make) / "questions.parquet"
+
+
+def shares(questions: int, families: int) -> list[int]:
+    """Equal parts of so many questions; the first families have one more where it does not come out even."""
+    if questions < 1:
+        raise UserError(f"ask for at least 1 question, not {questions}")
+    return [questions // families + (place < questions % families) for place in range(families)]
+
+
+def turns_for(wanted: Sequence[int], scenes: int) -> int:
+    """How often scenes are searched so that there is a choice: a search finds one question of a family at most."""
+    return max(1, -(-FEWEST * max(wanted) // max(scenes, 1)))
+
 
 @dataclass(frozen=True)
 class FindCandidates:
-    """Searches one shard of scenes for questions."""
+    """Searches one shard of scenes for questions: once, or several times where `turns` says so."""
 
     folder: str
     scenes_folder: str
     world: ClevrWorld
-    dialect: Dialect
+    families: Families
     rules: Rules
     each: int
     key: Key
+    low: int = 0
+    high: int | None = None
+    turns: int | None = None
 
     def __call__(self, shard: int) -> None:
         file = Path(self.folder) / f"candidates-{shard:05}.npz"
-        if not file.exists():
-            scenes = read_scenes(self.world, Path(self.scenes_folder), shard)
-            found = search(scenes, clevr_families(self.dialect), self.each, self.key / shard, self.rules)
-            write_atomically(file, lambda draft: np.savez(draft, **found._asdict()))
+        if file.exists():
+            return
+        first, end = max(self.low - shard * SHARD, 0), None if self.high is None else self.high - shard * SHARD
+        scenes = read_scenes(self.world, Path(self.scenes_folder), shard)[first:end]
+        key = self.key / shard
+        keys = [key] if self.turns is None else [key / turn for turn in range(self.turns)]
+        several = [search(scenes, self.families, self.each, one, self.rules) for one in keys]
+        found = several[0] if self.turns is None else distinct(several)
+        found = found._replace(scene=found.scene + first)
+        write_atomically(file, lambda draft: np.savez(draft, **found._asdict()))
 
 
 def read_candidates(folder: Path, shards: Sequence[int], size: int) -> Found:
@@ -208,7 +297,7 @@ class WriteQuestions:
     folder: str
     scenes_folder: str
     world: ClevrWorld
-    dialect: Dialect
+    families: Families
     key: Key
     recipe: Recipe
     starts: tuple[int, ...]
@@ -225,7 +314,7 @@ class WriteQuestions:
         found = found.rows(chosen[self.starts[shard] : self.starts[shard + 1]])
         scenes = read_scenes(self.world, Path(self.scenes_folder), shard)
         first = int(chosen[: self.starts[shard]].sum())
-        table = questions_table(found, clevr_families(self.dialect), scenes, shard * SHARD, first, self.key / shard)
+        table = questions_table(found, self.families, scenes, shard * SHARD, first, self.key / shard)
         write_table(file, table, self.recipe)
 
 

@@ -2,9 +2,16 @@
 
 CoGenT's two conditions, and any pair that is held out, change only the objects that would break them: these draw the
 attributes that nothing in space depends on again. So two worlds with the same key differ in as little as they can.
+
+A condition of one's own is a short text: which values go with a value while one learns; the others come in the test.
+
+>>> mine = Condition.read("cube: gray, blue; cylinder: red")
+>>> str(mine.swapped)
+'cube: red,green,brown,purple,cyan,yellow; cylinder: gray,blue,green,brown,purple,cyan,yellow'
+>>> train, test = ClevrWorld(held_out=mine.held_out), ClevrWorld(held_out=mine.swapped.held_out)
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -27,19 +34,72 @@ LAMP_JITTER = 1.0
 SOLID = ("shape", "size")
 """The attributes that decide where an object finds room; the others are free."""
 
-_SOME, _OTHERS = ("gray", "blue", "brown", "yellow"), ("red", "green", "purple", "cyan")
-COGENT = {
-    "A": {"cube": _SOME, "cylinder": _OTHERS},
-    "B": {"cube": _OTHERS, "cylinder": _SOME},
-}
-"""The colours that a shape has in each condition of CoGenT; a sphere has any."""
-
 RESERVED = {"bool", "number", "integer", "object", "objects"}
 
 PATIENCE = 10_000
 """How many rounds without a single scene it takes to give up."""
 
 Pair = Mapping[str, str]
+_HOW = "write a value, a colon and what goes with it: cube: red,blue"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Which values of an attribute go with some values of another; with values that are not listed any go."""
+
+    vocabulary: Vocabulary
+    attribute: str
+    other: str
+    allowed: tuple[tuple[str, tuple[str, ...]], ...]
+
+    @classmethod
+    def read(cls, text: str, vocabulary: Vocabulary = CLEVR_VOCABULARY) -> "Condition":
+        """A condition such as `cube: gray,blue; cylinder: red`."""
+        allowed = {}
+        for line in filter(None, map(str.strip, text.split(";"))):
+            value, colon, others = (part.strip() for part in line.partition(":"))
+            chosen = tuple(dict.fromkeys(other.strip() for other in others.split(",") if other.strip()))
+            if not colon or not value or not chosen or value in allowed:
+                raise UserError(f"'{line}' is no condition; {_HOW}")
+            allowed[value] = chosen
+        if not allowed:
+            raise UserError(f"the condition is empty; {_HOW}")
+        attribute, other = (
+            vocabulary.attribute_of(next(iter(values))).name for values in (allowed, next(iter(allowed.values())))
+        )
+        return cls(vocabulary, attribute, other, tuple(allowed.items()))
+
+    def __post_init__(self) -> None:
+        if self.attribute == self.other:
+            raise UserError(f"a condition is about two attributes, not about {self.attribute} alone")
+        for value, others in self.allowed:
+            self.vocabulary[self.attribute].code(value)
+            for other in others:
+                self.vocabulary[self.other].code(other)
+            if len(others) == len(self.vocabulary[self.other].values):
+                raise UserError(f"'{value}' goes with every {self.other}: nothing of it is left for the test")
+
+    @property
+    def swapped(self) -> "Condition":
+        """The condition of the test: with each value that is listed, what did not go with it."""
+        every = self.vocabulary[self.other].values
+        rest = tuple((value, tuple(one for one in every if one not in others)) for value, others in self.allowed)
+        return replace(self, allowed=rest)
+
+    @property
+    def held_out(self) -> tuple[Pair, ...]:
+        """The pairs that no object has."""
+        return tuple(
+            {self.attribute: value, self.other: one} for value, others in self.swapped.allowed for one in others
+        )
+
+    def __str__(self) -> str:
+        return "; ".join(f"{value}: {','.join(others)}" for value, others in self.allowed)
+
+
+_A = Condition.read("cube: gray,blue,brown,yellow; cylinder: red,green,purple,cyan")
+COGENT = {"A": _A, "B": _A.swapped}
+"""The colours that a shape has in each condition of CoGenT; a sphere has any."""
 
 
 @dataclass(frozen=True)
@@ -150,15 +210,12 @@ class ClevrWorld:
         """Which objects have a value, bool[n, k]."""
         return scenes.codes[attribute] == self.vocabulary[attribute].code(value)
 
-    def _cogent_pairs(self) -> Iterator[Pair]:
+    def _cogent_pairs(self) -> tuple[Pair, ...]:
         if self.cogent is None:
-            return
+            return ()
         if self.cogent not in COGENT:
             raise UserError(f"CoGenT has the conditions A and B, not '{self.cogent}'")
-        for shape, colors in COGENT[self.cogent].items():
-            for color in _SOME + _OTHERS:
-                if color not in colors:
-                    yield {"shape": shape, "color": color}
+        return COGENT[self.cogent].held_out
 
     def _check(self, pair: Pair) -> None:
         if len(pair) < 2:

@@ -9,7 +9,7 @@ from typing import cast
 
 from recombine.benchmarks.clevr.answers import ANSWERS
 from recombine.benchmarks.clevr.exam import Ideal, mark, questions, training
-from recombine.benchmarks.closure.families import CLOSURE_FAMILIES
+from recombine.benchmarks.closure.families import CLOSURE_FAMILIES, ENGLISH
 from recombine.benchmarks.closure.learners import GUESSES, strong_answers, weak_answers
 from recombine.benchmarks.closure.study import ClosureStudy, Kind, Part
 from recombine.tasks.exam import Exam
@@ -20,20 +20,22 @@ TEST: Part = "test"
 LEARNERS = {"strong": strong_answers, "weak": weak_answers}
 
 
-def exams(study: ClosureStudy, tests: Sequence[str] = (), part: Part = TEST) -> list[Exam]:
-    """Two exams for each of these tests, by default for all seven."""
+def exams(study: ClosureStudy, tests: Sequence[str] = (), part: Part = TEST, programs: bool = False) -> list[Exam]:
+    """Two exams for each of these tests, by default for all seven; `programs` shows the program of each question."""
     for test in tests:
         study.families(test, "closure")
-    train = cache(partial(training, study.clevr))
-    return [_exam(study, test, kind, part, train) for test in tests or CLOSURE_FAMILIES for kind in KINDS]
+    train = cache(partial(training, study.clevr, programs))
+    return [_exam(study, test, kind, part, programs, train) for test in tests or CLOSURE_FAMILIES for kind in KINDS]
 
 
-def _exam(study: ClosureStudy, test: str, kind: Kind, part: Part, train: Callable[[], Examples]) -> Exam:
+def _exam(
+    study: ClosureStudy, test: str, kind: Kind, part: Part, programs: bool, train: Callable[[], Examples]
+) -> Exam:
     return Exam(
         f"{test}/{kind}" if part == TEST else f"{test}/{kind}/{part}",
         ANSWERS,
         train,
-        partial(_pieces, study, test, kind, part),
+        partial(_pieces, study, test, kind, part, programs),
         mark,
         study.key / "bootstrap" / test / kind,
         split=test,
@@ -47,10 +49,10 @@ def part_of(exam: Exam) -> Part:
     return cast(Part, exam.name.split("/")[2]) if exam.name.count("/") == 2 else TEST
 
 
-def _pieces(study: ClosureStudy, test: str, kind: Kind, part: Part) -> Iterator[Examples]:
-    yield questions(study.questions(test, part, kind), study.scenes(study.source(part)[0]))
+def _pieces(study: ClosureStudy, test: str, kind: Kind, part: Part, programs: bool) -> Iterator[Examples]:
+    yield questions(study.questions(test, part, kind), study.scenes(study.source(part)[0]), 0, programs)
 
 
 def learners() -> dict[str, Ideal]:
     """The strong and the weak learner of every exam."""
-    return {name: Ideal(partial(who, guesses=GUESSES)) for name, who in LEARNERS.items()}
+    return {name: Ideal(partial(who, guesses=GUESSES), ENGLISH.read) for name, who in LEARNERS.items()}

@@ -11,24 +11,22 @@ from itertools import product
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
 import pyarrow as pa
 
 from recombine.benchmarks.clevr.families import Families
 from recombine.benchmarks.clevr.program import read_program
-from recombine.benchmarks.clevr.questions import Rules, code_of, distinct, search, share
+from recombine.benchmarks.clevr.questions import Rules
 from recombine.benchmarks.clevr.study import (
     CANDIDATE_BYTES,
     CLEVR_SCALES,
+    FEWEST,
     QUESTION_BYTES,
-    SHARD,
     ClevrScale,
     ClevrStudy,
-    questions_table,
-    read_candidates,
+    shares,
+    turns_for,
 )
 from recombine.benchmarks.clevr.study import Part as ClevrPart
-from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.benchmarks.closure.families import BASELINES, CLOSURE_FAMILIES
 from recombine.benchmarks.closure.learners import Scores, score
 from recombine.language.expr import Expr
@@ -36,9 +34,8 @@ from recombine.metrics.gap import Gap, gap
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.recipe import Recipe
-from recombine.store.store import read_table, write_atomically, write_table
-from recombine.world.scenes import Scenes, join
-from recombine.world.shards import read_scenes
+from recombine.store.store import read_table
+from recombine.world.scenes import Scenes
 
 Part = Literal["train", "val", "test"]
 PARTS: tuple[Part, ...] = ("train", "val", "test")
@@ -47,8 +44,6 @@ VERSION = 1
 KINDS: tuple[Kind, ...] = ("closure", "baseline")
 MOST_CANDIDATES = 12
 """Candidates per scene that a search brings, at most about."""
-FEWEST = 4
-"""Candidates per scene that a search should bring."""
 RULES = Rules(counts=(1, 3))
 """Counting questions answer 1, 2 or 3; no relation is superfluous."""
 
@@ -79,12 +74,13 @@ class ClosureStudy:
     def __init__(self, clevr: ClevrStudy, questions: tuple[int, int, int] = (36, 72, 72)) -> None:
         self.clevr, self.sizes = clevr, questions
         self.key = Key(clevr.seed) / "closure"
-        self._scenes: dict[str, Scenes] = {}
 
-    def families(self, test: str, kind: Kind) -> Families:
+    def families(self, test: str, kind: Kind, family: str | None = None) -> Families:
+        """The families of a test, or the one of an index."""
         if test not in CLOSURE_FAMILIES:
             raise UserError(f"CLOSURE has no test '{test}'; choose one of {', '.join(CLOSURE_FAMILIES)}")
-        return CLOSURE_FAMILIES[test] if kind == "closure" else BASELINES[test]
+        found = CLOSURE_FAMILIES[test] if kind == "closure" else BASELINES[test]
+        return found if family is None else found.named(family)
 
     def count(self, part: Part) -> int:
         if part not in PARTS:
@@ -109,43 +105,55 @@ class ClosureStudy:
                 meanwhile = max(meanwhile, (high - low) * MOST_CANDIDATES * CANDIDATE_BYTES)
         return size + meanwhile
 
-    def questions_recipe(self, test: str, part: Part, kind: Kind) -> Recipe:
-        parameters = {"test": test, "part": part, "kind": kind, "questions": self.count(part), "seed": self.clevr.seed}
+    def questions_recipe(
+        self, test: str, part: Part, kind: Kind, family: str | None = None, questions: int | None = None
+    ) -> Recipe:
+        number = self.count(part) if questions is None else questions
+        parameters = {"test": test, "part": part, "kind": kind, "questions": number, "seed": self.clevr.seed}
+        if family is not None or questions is not None:  # exactly so many
+            parameters["families"] = [one.index for one in self.families(test, kind, family)]
         inputs = {"scenes": self.clevr.scenes_recipe(self.source(part)[0]).digest}
         return Recipe("closure-questions", VERSION, {**parameters, "rules": RULES}, inputs)
 
-    def questions_file(self, test: str, part: Part, kind: Kind = "closure") -> Path:
-        """The questions of a test, or of the CLEVR families nearest to it."""
-        recipe, families = self.questions_recipe(test, part, kind), self.families(test, kind)
-        source, low, high = self.source(part)
-        key = self.key / kind / test / part
+    def questions_file(
+        self,
+        test: str,
+        part: Part,
+        kind: Kind = "closure",
+        family: str | None = None,
+        questions: int | None = None,
+    ) -> Path:
+        """The questions of a test, or of the CLEVR families nearest to it.
 
-        def make(draft: Path) -> None:
-            folder = self.clevr.scenes_folder(source)
-            finder = _Find(str(draft), str(folder), self.clevr.world, test, kind, low, high, key / "search")
-            shards = range(low // SHARD, -(-high // SHARD))
-            self.clevr.engine.map(finder, shards, f"{test} {kind}: searching {part}")
-            found = read_candidates(draft, shards, SHARD)
-            scenes = self.scenes(source)
-            answers = tuple(code_of(family, RULES.counts).answers for family in families)
-            chosen = found.rows(share(found, answers, self.count(part) // len(families), key / "choice"))
-            table = questions_table(chosen, families, scenes, 0, 0, key / "words")
-            write_table(draft / "questions.parquet", table, recipe)
-            for file in draft.glob("candidates-*.npz"):
-                file.unlink()
-
-        return self.clevr.store.get(recipe, make) / "questions.parquet"
+        `family` is the index of one template, and `questions` says how many there are, by default as many as the scale
+        says for the whole test.
+        """
+        recipe = self.questions_recipe(test, part, kind, family, questions)
+        families, about = self.families(test, kind, family), self.source(part)
+        usual = family is None and questions is None
+        wanted = shares(self.count(part) if questions is None else questions, len(families))
+        if usual:  # as many of each
+            wanted = [min(wanted)] * len(families)
+        # A baseline of few families needs several questions about each scene.
+        turns = -(-FEWEST // len(families)) if kind == "baseline" else 1
+        if not usual:
+            turns = max(turns, turns_for(wanted, about[2] - about[1]))
+        key, what = self.key / kind / test / part, f"{test} {kind}, {part}"
+        return self.clevr.exactly(recipe, families, RULES, about, wanted, turns, key, what, fewer=usual)
 
     def scenes(self, source: ClevrPart) -> Scenes:
         """All of CLEVR's scenes of a part."""
-        if source not in self._scenes:
-            folder = self.clevr.scenes_folder(source)
-            shards = range(self.clevr.shards(source))
-            self._scenes[source] = join([read_scenes(self.clevr.world, folder, shard) for shard in shards])
-        return self._scenes[source]
+        return self.clevr.scenes(source)
 
-    def questions(self, test: str, part: Part, kind: Kind = "closure") -> pa.Table:
-        return read_table(self.questions_file(test, part, kind))
+    def questions(
+        self,
+        test: str,
+        part: Part,
+        kind: Kind = "closure",
+        family: str | None = None,
+        questions: int | None = None,
+    ) -> pa.Table:
+        return read_table(self.questions_file(test, part, kind, family, questions))
 
     def scores(self, test: str, part: Part = "test", kind: Kind = "closure") -> Scores:
         """What both ideal learners make of a test's questions."""
@@ -164,35 +172,3 @@ class ClosureStudy:
 def programs_of(table: pa.Table) -> list[Expr]:
     """The programs of a table of questions."""
     return [read_program(json.loads(text)) for text in table["program"].to_pylist()]
-
-
-@dataclass(frozen=True)
-class _Find:
-    """Searches the scenes of one shard that belong to a part."""
-
-    folder: str
-    scenes_folder: str
-    world: ClevrWorld
-    test: str
-    kind: Kind
-    low: int
-    high: int
-    key: Key
-
-    @property
-    def turns(self) -> int:
-        """How often a scene is searched: a baseline of few families needs several questions about each."""
-        return -(-FEWEST // len(BASELINES[self.test])) if self.kind == "baseline" else 1
-
-    def __call__(self, shard: int) -> None:
-        file = Path(self.folder) / f"candidates-{shard:05}.npz"
-        if file.exists():
-            return
-        scenes = read_scenes(self.world, Path(self.scenes_folder), shard)
-        first = max(self.low - shard * SHARD, 0)
-        scenes = scenes[first : self.high - shard * SHARD]
-        families = CLOSURE_FAMILIES[self.test] if self.kind == "closure" else BASELINES[self.test]
-        turns = [search(scenes, families, len(families), self.key / shard / turn, RULES) for turn in range(self.turns)]
-        found = distinct(turns)
-        found = found._replace(scene=found.scene + first)
-        write_atomically(file, lambda draft: np.savez(draft, **found._asdict()))
