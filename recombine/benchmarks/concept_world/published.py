@@ -94,3 +94,15 @@ def macro(experiment: str, test: str) -> dict[str, float]:
     """
     models = F1.get((experiment, test), {})
     return {model: 100 * sum(scores) / len(scores) for model, scores in models.items()}
+
+
+def losses() -> dict[str, dict[str, float]]:
+    """What each network lacks on each test, in points of mean F1, by experiment/test and network.
+
+    >>> round(losses()["sequences/length_7"]["CNN"], 1)
+    44.2
+    """
+    return {
+        f"{experiment}/{test}": {model: 100 - score for model, score in macro(experiment, test).items()}
+        for experiment, test in F1
+    }
