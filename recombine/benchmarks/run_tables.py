@@ -102,7 +102,8 @@ def tested_table(
         f"{results['parameters']:,} parameters, {results['steps']:,} steps, {results['epochs']} epochs, best at step "
     )
     note += f"{results['best_step']:,}, {time_of(results['cpu_seconds'])} of CPU"
-    note += "".join(f"; tested on {results[name]:,} {name}" for name in networks.examined)
+    counts = {name: results[name] for name in networks.examined if isinstance(results[name], int)}
+    note += "".join(f"; tested on {count:,} {name}" for name, count in counts.items())
     title = f"{networks.printed(job, config)}, {world_of(job)}, seed {job.seed}"
     return Table(title, columns, tuple(rows), " ".join(filter(None, (networks.note, f"{note}."))))
 

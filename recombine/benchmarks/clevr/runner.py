@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from recombine.benchmarks.clevr.answers import ANSWERS, MOST, WORDS
 from recombine.benchmarks.clevr.language import ATTRIBUTES, CLEVR_VOCABULARY, DIRECTIONS
 from recombine.benchmarks.clevr.program import TOKENS
 from recombine.benchmarks.clevr.questions import Looked, look
@@ -36,16 +37,8 @@ FAMILIES = (
     "greater_than",
 )
 SCENE, FILTER, UNIQUE, RELATE, SAME, INTERSECT, UNION, COUNT, EXIST, QUERY, EQUAL, SAME_COUNT, LESS, MORE = range(14)
-MOST_COUNT = 10
 
 ANSWER_KINDS = ("bool", "number", *ATTRIBUTES)
-WORDS = {
-    "bool": ("no", "yes"),
-    "number": tuple(map(str, range(MOST_COUNT + 1))),
-    **{attribute.name: attribute.values for attribute in CLEVR_VOCABULARY},
-}
-ANSWERS: tuple[str, ...] = tuple(word for words in WORDS.values() for word in words)
-"""CLEVR's 28 answers, those of one type together."""
 NO_ANSWER, ILL_FORMED = 255, 254
 """What a program gives where `unique` fails, and what is no program."""
 
@@ -104,8 +97,8 @@ class Runner:
 
     @classmethod
     def of(cls, scenes: Scenes) -> "Runner":
-        if scenes.vocabulary != CLEVR_VOCABULARY or scenes.count.max(initial=0) > MOST_COUNT:
-            raise UserError(f"CLEVR's programs speak of its four attributes and of at most {MOST_COUNT} objects")
+        if scenes.vocabulary != CLEVR_VOCABULARY or scenes.count.max(initial=0) > MOST:
+            raise UserError(f"CLEVR's programs speak of its four attributes and of at most {MOST} objects")
         return cls(look(scenes))
 
     def __call__(self, token: np.ndarray, scene: np.ndarray) -> np.ndarray:
