@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 RUNS ?= runs
 WORKERS ?= 2
 
-.PHONY: demo test check bench full golden table-concept-world table-curi install clean
+.PHONY: demo test check bench full golden table-concept-world table-curi table-closure install clean
 
 demo: install ## a small world to look at and listen to, with its concepts, ideal learners and gaps, as a page
 	@RECOMBINE_HOME=$${RECOMBINE_HOME:-out/store} $(BIN)/recombine demo --out out/demo.html
@@ -31,6 +31,7 @@ bench: install ## the speed of every part beside its plain reference
 	$(BIN)/recombine bench concept-world --scale laptop
 	$(BIN)/python experiments/concept_world_solver.py
 	$(BIN)/python experiments/curi_networks.py
+	$(BIN)/python experiments/closure_speed.py
 
 full: install ## paper scale, and its report in docs/results; goes on where it was stopped
 	$(BIN)/recombine report curi --scale paper --edition release --complete --out docs/results/curi.md
@@ -56,6 +57,15 @@ table-curi: install ## trains what is missing of CURI's networks, and writes the
 	$(BIN)/recombine train curi --split instance-iid --model avg-pool --modality image --size 60x40 --edition release --scale small --steps 500 --validate-every 100 --episodes 200 --workers $(WORKERS) --out $(RUNS)
 	$(BIN)/recombine train curi --split instance-iid --model avg-pool --modality sound --edition release --scale small --steps 300 --validate-every 100 --episodes 200 --workers $(WORKERS) --out $(RUNS)
 	$(BIN)/recombine table curi $(RUNS) --out docs/results/curi-networks.md
+
+READERS := --scale paper --out $(RUNS) --workers $(WORKERS)
+table-closure: install ## trains what is missing of CLOSURE's networks, and writes their page in docs/results; many hours
+	$(BIN)/recombine train closure --model generator --seeds 5 $(READERS)
+	for seed in 0 1 2 3 4; do $(BIN)/recombine train closure --split few-shot --model generator --first-seed $$seed --begin $(RUNS)/closure-zero-shot-generator-$$seed --steps 5000 $(READERS) && $(BIN)/recombine train closure --split few-shot --model generator --first-seed $$seed --begin $(RUNS)/closure-zero-shot-generator-$$seed --supervision weak --steps 10000 $(READERS) || exit; done
+	$(BIN)/recombine train closure --model mac --model vector-nmn-1 --seeds 3 $(READERS)
+	$(BIN)/recombine train closure --model film --model tensor-nmn --model tensor-nmn-shortcut --model tensor-nmn-film --seeds 2 $(READERS)
+	$(BIN)/recombine train closure --model lstm --model cnn-lstm --steps 20000 $(READERS)
+	$(BIN)/recombine table closure $(RUNS) --out docs/results/closure-networks.md
 
 install: $(INSTALLED)
 

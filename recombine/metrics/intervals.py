@@ -115,3 +115,15 @@ def _numbered(cluster: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _bounded(values: np.ndarray, again: np.ndarray, level: float) -> list[Interval]:
     low, high = np.quantile(again, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return [Interval(*map(float, column)) for column in zip(values, low, high)]
+
+
+def share(right: int, asked: int) -> Interval:
+    """A share with Wilson's 95 % interval.
+
+    >>> share(9, 10).text(".2f")
+    '0.90 [0.60, 0.98]'
+    """
+    value, z = right / asked, 1.959964
+    middle, half = value + z**2 / (2 * asked), z * (value * (1 - value) / asked + z**2 / (4 * asked**2)) ** 0.5
+    low, high = ((middle + sign * half) / (1 + z**2 / asked) for sign in (-1, 1))
+    return Interval(value, max(0.0, min(low, value)), min(1.0, max(high, value)))

@@ -21,8 +21,7 @@ AT_ONCE = 256
 
 def alike(name: str, questions: Questions, view: View) -> np.ndarray:
     """What makes questions alike for a network: as many cells, and as many words or as high a program, int[n]."""
-    cells = view.count[questions.image].astype(np.int64)
-    return cells * 256 + (questions.depth if name in MODULAR else questions.length)
+    return view.cells(questions.image) * 256 + (questions.depth if name in MODULAR else questions.length)
 
 
 @dataclass(frozen=True, eq=False)

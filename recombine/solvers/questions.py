@@ -14,8 +14,10 @@ import numpy as np
 
 from recombine.solvers.programs import Layout, sizes
 from recombine.solvers.text import PAD, SPECIAL
+from recombine.store.arrays import map_array, write_array
 from recombine.store.errors import UserError
-from recombine.store.store import write_atomically
+from recombine.store.untrusted import read_json
+from recombine.store.writing import write_text
 
 WORDS = "words.json"
 
@@ -62,12 +64,11 @@ class Vocabulary:
         return found, length
 
     def save(self, folder: Path) -> None:
-        text = json.dumps(list(self.words)) + "\n"
-        write_atomically(folder / WORDS, lambda draft: draft.write_text(text))
+        write_text(folder / WORDS, json.dumps(list(self.words)) + "\n")
 
     @classmethod
     def load(cls, folder: Path) -> "Vocabulary":
-        return cls(tuple(json.loads((folder / WORDS).read_text())))
+        return cls(tuple(read_json(folder / WORDS, list)))
 
 
 def words_of(text: str) -> list[str]:
@@ -117,13 +118,12 @@ class Questions:
 
     def save(self, folder: Path) -> None:
         for field in fields(self):
-            column = np.ascontiguousarray(getattr(self, field.name))
-            write_atomically(folder / f"{field.name}.npy", lambda draft, column=column: np.save(draft, column))
+            write_array(folder / f"{field.name}.npy", np.ascontiguousarray(getattr(self, field.name)))
 
     @classmethod
     def open(cls, folder: Path) -> "Questions":
         """The questions of a folder, mapped into memory."""
-        return cls(*(np.load(folder / f"{field.name}.npy", mmap_mode="r") for field in fields(cls)))
+        return cls(*(map_array(folder / f"{field.name}.npy", "r") for field in fields(cls)))
 
 
 def joined(parts: Sequence[Questions]) -> Questions:

@@ -62,6 +62,8 @@ class Training:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise UserError(f"{name} must be at least 1, not {value}")
+        if self.fall is not None:
+            object.__setattr__(self, "fall", tuple(self.fall))  # files have lists
         if self.fall is not None and not 0 <= self.fall[0] < self.fall[1]:
             raise UserError(f"the rate falls from one step to a later one, not from {self.fall[0]} to {self.fall[1]}")
         if not 0 < self.rate < inf:

@@ -32,9 +32,8 @@ class View(Protocol):
     @property
     def shape(self) -> CellShape: ...
 
-    @property
-    def count(self) -> np.ndarray:
-        """How many cells every image has, int[images]: images of one count need no mask."""
+    def cells(self, images: np.ndarray) -> np.ndarray:
+        """How many cells each of some images has, int[n]: images of one number need no mask."""
         ...
 
     def __call__(self, images: np.ndarray) -> Cells: ...
@@ -52,9 +51,12 @@ class CellSets:
     def shape(self) -> CellShape:
         return CellShape(self.features.shape[2], self.place.shape[2])
 
-    def __call__(self, images: np.ndarray) -> Cells:
+    def cells(self, images: np.ndarray) -> np.ndarray:
         _check(images, len(self.count), "the view")
-        count = self.count[images]
+        return self.count[images].astype(np.int64)
+
+    def __call__(self, images: np.ndarray) -> Cells:
+        count = self.cells(images)
         most = int(count.max(initial=1))
         features, place = (torch.from_numpy(column[images, :most]) for column in (self.features, self.place))
         if (count == most).all():
@@ -116,12 +118,15 @@ class FeatureMaps:
                 f"{file} has the shape {self.maps.shape} of {self.maps.dtype}; features are numbers with a point in "
                 "an array of images x height x width x channels"
             )
-        self.count = np.full(len(self.maps), self.maps.shape[1] * self.maps.shape[2])
 
     @property
     def shape(self) -> CellShape:
         _, height, width, channels = self.maps.shape
         return CellShape(channels, sides=(height, width))
+
+    def cells(self, images: np.ndarray) -> np.ndarray:
+        _check(images, len(self.maps), str(self.file))
+        return np.full(len(images), self.maps.shape[1] * self.maps.shape[2])
 
     def __call__(self, images: np.ndarray) -> Cells:
         _check(images, len(self.maps), str(self.file))
@@ -138,16 +143,20 @@ class Pixels:
         """`size`: width and height."""
         from recombine.solvers.sights import Modality
 
-        self.size, self.sight = size, Modality("image", size).open(scenes)
-        self.count = np.ones(len(scenes), np.int64)
+        self.size, self.scenes, self.sight = size, len(scenes), Modality("image", size).open(scenes)
 
     @property
     def shape(self) -> CellShape:
         width, height = self.size
         return CellShape(3, sides=(height, width), pixels=True)
 
+    def cells(self, images: np.ndarray) -> np.ndarray:
+        _check(images, self.scenes, "the view")
+        height, width = self.shape.grid or (1, 1)
+        return np.full(len(images), height * width)
+
     def __call__(self, images: np.ndarray) -> Cells:
-        _check(images, len(self.count), "the view")
+        _check(images, self.scenes, "the view")
         seen = self.sight(images)
         assert isinstance(seen, torch.Tensor)
         return Cells(seen, seen.new_zeros(len(seen), 0, 2))

@@ -66,7 +66,7 @@ def test_certain_detections_are_the_objects() -> None:
 def test_features_and_pixels_are_grids(tmp_path: Path) -> None:
     array = np.random.default_rng(0).normal(size=(3, 4, 5, 6)).astype(np.float16)
     view = maps(tmp_path, array)
-    assert view.shape == CellShape(6, sides=(4, 5)) and view.count.tolist() == [20] * 3
+    assert view.shape == CellShape(6, sides=(4, 5)) and view.cells(np.arange(3)).tolist() == [20] * 3
     seen = view(np.array([2, 0]))
     assert seen.features.shape == (2, 20, 6) and seen.place.shape == (2, 20, 2)
     assert np.allclose(seen.features[0].numpy(), array[2].reshape(20, 6))

@@ -12,5 +12,6 @@ BENCHMARK = Benchmark(
     example="or_mat",
     study_at="facade:Closure",
     language_at="laws:LANGUAGE",
+    networks_at="networks:NETWORKS",
     reader_at="families:read",
 )

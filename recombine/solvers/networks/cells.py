@@ -72,6 +72,9 @@ class Near(nn.Module):
         self.sides = sides
         layer = nn.Linear(inputs, outputs) if sides is None else nn.Conv2d(inputs, outputs, 3, padding=1)
         self.weight, self.bias = layer.weight, layer.bias
+        # As PyTorch begins it, what is seen would be far smaller than what is asked.
+        nn.init.kaiming_uniform_(self.weight, nonlinearity="relu")
+        nn.init.zeros_(self.bias)
 
     def forward(self, x: Tensor) -> Tensor:
         if self.sides is None:

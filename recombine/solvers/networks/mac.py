@@ -49,6 +49,11 @@ class Mac(nn.Module):
         self.to_cell = nn.Linear(width, 1, bias=False)
         self.write = nn.Linear(2 * width, width)
         self.hidden, self.out = nn.Linear(2 * width, width), nn.Linear(width, plan.answers)
+        for layer in self.modules():  # what is multiplied twice in a step would begin too small as PyTorch begins it
+            if isinstance(layer, nn.Linear):
+                nn.init.xavier_uniform_(layer.weight)
+                if layer.bias is not None:
+                    nn.init.zeros_(layer.bias)
 
     def forward(self, word: Tensor, length: Tensor, cells: Cells, programs: Layout | None = None) -> Tensor:
         return self.look(word, length, cells)[0]

@@ -12,11 +12,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from recombine.solvers.networks.cells import Around, Cells, CellShape, Classifier, Stem
+from recombine.solvers.networks.cells import Around, Cells, CellShape, Classifier, Near, Stem
 from recombine.solvers.networks.modules import Call, put, schedule, take
 from recombine.solvers.programs import SPECIAL, Functions, Layout
 
-VARIANTS = ("", "shortcut", "film")
+BEGIN = 0.2
+"""How large the second layer of a residual block is at the beginning, beside the first."""
 
 
 @dataclass(frozen=True)
@@ -101,14 +102,22 @@ class TensorNMN(nn.Module):
         return scores
 
 
+def shrink(layer: Around) -> None:
+    """Let a residual block begin near the identity: twenty of them may stand upon one another."""
+    with torch.no_grad():
+        for weight in layer.parameters():
+            weight.mul_(BEGIN)
+
+
 class OwnModule(nn.Module):
     """The residual block of one token."""
 
     def __init__(self, plan: TensorPlan, arity: int) -> None:
         super().__init__()
         width, parts = plan.width, arity + (plan.variant == "shortcut")
-        self.join = nn.Linear(parts * width, width) if parts > 1 else None
+        self.join = Near(parts * width, width, None) if parts > 1 else None
         self.first, self.second = (Around(width, width, plan.shape.grid) for _ in range(2))
+        shrink(self.second)
 
     def forward(self, inputs: list[Tensor], scene: Tensor | None, there: Tensor | None) -> Tensor:
         parts = inputs if scene is None else [*inputs, scene]
@@ -124,9 +133,9 @@ class FilmModule(nn.Module):
         width = plan.width
         self.token = nn.Embedding(len(plan.functions), width)
         self.hidden, self.coefficients = nn.Linear(width, 3 * width), nn.Linear(3 * width, 4 * width)
-        self.left, self.right = (nn.Linear(width, width, bias=False) for _ in range(2))
-        self.scene = nn.Linear(width, width)
+        self.left, self.right, self.scene = (Near(width, width, None) for _ in range(3))
         self.first, self.second = (Around(width, width, plan.shape.grid) for _ in range(2))
+        shrink(self.second)
 
     def forward(self, inputs: list[Tensor], scene: Tensor, there: Tensor | None, token: Tensor) -> Tensor:
         x = self.scene(scene)

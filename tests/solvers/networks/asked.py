@@ -6,7 +6,7 @@ from recombine.benchmarks.clevr.families import CLEVR_FAMILIES
 from recombine.benchmarks.clevr.questions import search
 from recombine.benchmarks.clevr.study import questions_table
 from recombine.benchmarks.clevr.world import ClevrWorld
-from recombine.benchmarks.closure.networks.data import questions_of
+from recombine.benchmarks.closure.arrays import questions_of
 from recombine.solvers.questions import Questions, Vocabulary
 from recombine.store.key import Key
 from recombine.world.scenes import Scenes

@@ -13,7 +13,8 @@ pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombi
 import torch
 from torch import Tensor, nn
 
-from recombine.benchmarks.clevr.runner import ANSWERS, clevr_functions
+from recombine.benchmarks.clevr.answers import ANSWERS
+from recombine.benchmarks.clevr.runner import clevr_functions
 from recombine.solvers.answering import Majority, alike, answer, on_questions, scores
 from recombine.solvers.networks.cells import CellShape, highest
 from recombine.solvers.networks.film import Film, FilmPlan
@@ -72,7 +73,7 @@ class Double:
     """A view in double precision."""
 
     def __init__(self, view: View) -> None:
-        self.view, self.shape, self.count = view, view.shape, view.count
+        self.view, self.shape, self.cells = view, view.shape, view.cells
 
     def __call__(self, images: np.ndarray):  # type: ignore[no-untyped-def]
         seen = self.view(images)

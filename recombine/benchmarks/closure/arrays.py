@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from recombine.benchmarks.clevr.answers import ANSWERS
 from recombine.benchmarks.clevr.program import TOKENS, read_program
-from recombine.benchmarks.clevr.runner import ANSWER_KINDS, ANSWERS, Runner, clevr_functions
+from recombine.benchmarks.clevr.runner import ANSWER_KINDS, Runner, clevr_functions
 from recombine.benchmarks.clevr.study import Part as ClevrPart
 from recombine.benchmarks.closure.study import ClosureStudy, Kind, Part
 from recombine.solvers.programs import NULL, lay_out, well_formed

@@ -1,0 +1,469 @@
+"""CLOSURE's networks: one run is one network, one view of the scenes, one seed; all learn from CLEVR.
+
+Networks that answer learn CLEVR's answers, module networks run its programs; a program generator learns to write them,
+and with an exact executor behind it is NS-VQA. A run on the split `few-shot` begins from a run on `zero-shot`: 36
+questions of each test come among CLEVR's, each 300 times, with their programs (strong) or with answers alone (weak).
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from recombine.benchmarks.clevr.answers import ANSWERS
+from recombine.benchmarks.clevr.runner import ILL_FORMED, clevr_functions
+from recombine.benchmarks.clevr.study import ClevrStudy
+from recombine.benchmarks.clevr.study import Part as ClevrPart
+from recombine.benchmarks.closure import published
+from recombine.benchmarks.closure.arrays import Data
+from recombine.benchmarks.closure.findings import verdicts
+from recombine.benchmarks.closure.network_tables import GENERATED, chapters, named, tables
+from recombine.benchmarks.closure.published import TESTS
+from recombine.benchmarks.closure.study import KINDS, ClosureStudy, closure_scale
+from recombine.benchmarks.networks import Job, Networks, Published
+from recombine.benchmarks.runs import Group, Outcomes
+from recombine.metrics.intervals import Interval, share
+from recombine.report.document import Chapter
+from recombine.report.findings import Verdict
+from recombine.report.table import Table
+from recombine.solvers.programs import Layout, lay_out, well_formed
+from recombine.solvers.questions import Questions, joined
+from recombine.solvers.records import identity_of, read_config
+from recombine.solvers.training import Training
+from recombine.store.engine import Engine
+from recombine.store.errors import UserError
+from recombine.store.key import Key
+from recombine.store.store import Store
+
+GENERATOR = "generator"
+MODULAR = ("tensor-nmn", "tensor-nmn-shortcut", "tensor-nmn-film", "vector-nmn", "vector-nmn-1")
+ZERO_SHOT, FEW_SHOT = "zero-shot", "few-shot"
+TIMES = 300
+"""How often each few-shot question comes among CLEVR's."""
+VALIDATED = 2_000
+"""Validation questions of CLEVR that are asked while a network is trained."""
+PICTURE = (128, 96)
+"""Width and height of the pictures that networks look at."""
+FALLS = 0.7
+"""At laptop size the rate falls after this share of the steps."""
+WARM_UP = 100
+
+_PAPER = Training(batch=64, judge="loss", validate_every=1_000, checkpoint_every=60.0)
+PAPER: dict[str, Training] = {
+    "film": replace(_PAPER, rate=3e-4, weight_decay=1e-5, steps=500_000),
+    "mac": replace(_PAPER, rate=1e-4, weight_decay=1e-5, steps=1_000_000, clip=8.0),
+    GENERATOR: replace(_PAPER, rate=7e-4, steps=100_000),
+    **{name: replace(_PAPER, rate=1e-4, steps=500_000) for name in MODULAR[:3]},
+    **{name: replace(_PAPER, rate=1e-4, steps=500_000, batch=128) for name in MODULAR[3:]},
+    **{name: replace(_PAPER, rate=5e-4, steps=100_000) for name in ("lstm", "cnn-lstm")},
+}
+"""The paper's settings (appendix G); it does not have the two LSTMs."""
+REWARDED = replace(_PAPER, rate=1e-5, steps=200_000, batch=128)
+"""Its settings of REINFORCE."""
+LAPTOP: dict[str, Training] = {
+    **{name: replace(one, rate=1e-3, steps=100_000, clip=8.0) for name, one in PAPER.items()},
+    **{name: replace(_PAPER, rate=7e-4, steps=100_000, clip=1.0) for name in MODULAR},
+    GENERATOR: replace(_PAPER, rate=1e-3, steps=20_000, clip=1.0),
+}
+"""Shorter, with larger rates that fall at the end."""
+NAMES = {
+    "film": "FiLM",
+    "mac": "MAC",
+    GENERATOR: "NS-VQA",
+    "tensor-nmn": "GT-Tensor-NMN",
+    "tensor-nmn-shortcut": "GT-Tensor-NMN-Shortcut",
+    "tensor-nmn-film": "GT-Tensor-NMN-FiLM",
+    "vector-nmn": "GT-Vector-NMN",
+    "vector-nmn-1": "GT-Vector-NMN, 1 block",
+    "lstm": "LSTM",
+    "cnn-lstm": "CNN+LSTM",
+}
+INTRO = (
+    "Networks that learn from CLEVR's questions alone and are asked CLOSURE's: what they lose against the CLEVR "
+    "questions nearest to each test is what they cannot recombine. Where nothing else is said a network sees objects: "
+    "exact attributes and coordinates in the place of an image. That takes perception out of the task, which CLOSURE "
+    "asks nothing about, and makes a training a matter of hours on one thread; it also makes CLEVR easier, so a "
+    "network's accuracy is not that of the same network on images, and the paper's numbers stand beside ours for the "
+    "pattern over tests, not for their height. Our networks are narrower and trained for fewer steps than the paper's "
+    "(size laptop; the tables have the steps). Repeating `make table-closure` adds what is missing."
+)
+FOUND = (
+    "By accuracy on the tests and on their baselines, the CLEVR questions nearest to them. The paper's networks saw "
+    "images and were trained for longer: what does not hold here may hold there."
+)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What only CLOSURE's networks have."""
+
+    size: Annotated[Literal["laptop", "paper"], "How large a network is, and how long it is trained."] = "laptop"
+    view: Annotated[Literal["objects", "features", "pixels"], "What a network sees of a scene."] = "objects"
+    noise: Annotated[float, "The deviation of noise on every number of an object."] = 0.0
+    features: Annotated[str, "A folder with train.npy and val.npy: images x height x width x channels."] = ""
+    supervision: Annotated[Literal["strong", "weak"], "Few-shot generators: told programs, or answers alone."] = (
+        "strong"
+    )
+    begin: Annotated[str, "The folder of the run that a few-shot one begins from."] = ""
+    generator: Annotated[str, "A generator's run, whose programs module networks are tested with too."] = ""
+    questions: Annotated[int, "Validation questions of CLEVR that are asked at the end, at most."] = 10_000
+    steps: Annotated[int | None, "How many steps, up to the next validation. Default: by size."] = None
+    validate_every: Annotated[int | None, "Steps between validations. Default: 1,000."] = None
+    batch: Annotated[int | None, "Questions of a step. Default: by size."] = None
+
+
+class ClosureNetworks(Networks[Data]):
+    """The paper's networks, and two that read without looking closely."""
+
+    benchmark = "closure"
+    models = PAPER
+    options = Options
+    examined = ("questions", "generator")
+    of_name = ("supervision", "begin")
+    free = ("steps", "validate_every", "fall", "warm_up")
+    title = "CLOSURE"
+    intro, found = INTRO, FOUND
+    note = "Percent; the paper's with the standard deviation over 5 or 10 runs."
+    judged_by = "accuracy"
+    known_splits = (ZERO_SHOT,)
+    known_networks = tuple(NAMES.values())
+
+    # --- a run
+
+    def study(self, job: Job, store: Store, engine: Engine) -> Data:
+        scale = closure_scale(job.scale)
+        return Data(ClosureStudy(ClevrStudy(scale, job.data_seed, store, engine), scale.closure))
+
+    def splits(self, study: Data) -> Sequence[str]:
+        return (ZERO_SHOT,)
+
+    def data(self, job: Job, study: Data) -> dict[str, str]:
+        few = {test: study.recipe(study.study.questions_recipe(test, "train", "closure")).digest for test in TESTS}
+        clevr = {"clevr": study.recipe(study.study.clevr.questions_recipe("train")).digest}
+        return {**clevr, **few} if job.split == FEW_SHOT else clevr
+
+    def usual(self, model: str, options: Options) -> Training:
+        chosen = (PAPER if options.size == "paper" else LAPTOP)[model]
+        if model == GENERATOR and options.supervision == "weak":
+            chosen = REWARDED
+        steps = options.steps or chosen.steps
+        assert steps is not None
+        chosen = replace(chosen, steps=steps, validate_every=min(options.validate_every or 1_000, steps))
+        if options.size == "paper" or options.begin:
+            return chosen
+        return replace(chosen, fall=(round(FALLS * steps), steps), warm_up=min(WARM_UP, steps))
+
+    def concerning(self, options: Options, model: str) -> Options:
+        if model == GENERATOR:
+            return replace(options, view="objects", noise=0.0, features="", generator="")
+        return replace(options, supervision="strong", generator=options.generator if model in MODULAR else "")
+
+    def check(self, job: Job, study: Data) -> None:
+        own = job.options
+        if job.split not in (ZERO_SHOT, FEW_SHOT):
+            raise UserError(f"there is no split '{job.split}'; choose {ZERO_SHOT} or {FEW_SHOT}")
+        if (job.split == FEW_SHOT) != bool(own.begin):
+            raise UserError(f"runs on {FEW_SHOT}, and no others, need --begin with a run on {ZERO_SHOT}")
+        if (own.view == "features") != bool(own.features):
+            raise UserError("the view 'features', and no other, needs --features with the folder that has them")
+        if own.noise < 0 or (own.noise and own.view != "objects"):
+            raise UserError(f"noise is a number above 0 for the view 'objects', not {own.noise:g} for '{own.view}'")
+        if own.questions < 1:
+            raise UserError(f"questions must be at least 1, not {own.questions}")
+        if own.begin:
+            _begun(job)
+
+    def prepare(self, job: Job, study: Data) -> None:
+        study.clevr("train"), study.clevr("val")
+        for test in TESTS:
+            for kind in KINDS:
+                study.test(test, "test", kind)
+        if job.split == FEW_SHOT:
+            study.few_shot(TESTS)
+
+    def tested(self, job: Job, study: Data) -> dict[str, Any]:
+        return {"questions": self._questions(job, study), "generator": Path(job.options.generator).name}
+
+    def _questions(self, job: Job, study: Data) -> int:
+        return min(job.options.questions, len(study.clevr("val")))
+
+    def ending(self, job: Job) -> tuple[str, ...]:
+        own = job.options
+        said = [own.size] if own.size != "laptop" else []
+        said += [own.view] if own.view != "objects" else []
+        said += [f"noise{own.noise:g}"] if own.noise else []
+        return (*said, *([own.supervision] if own.begin and job.model == GENERATOR else []))
+
+    def config(self, job: Job) -> dict[str, Any]:
+        own = job.options
+        begun = {"run": Path(own.begin).name, "weights": _weights(own.begin)} if own.begin else None
+        return {
+            "split": job.split,
+            "scale": job.scale,
+            "data_seed": job.data_seed,
+            "network": {"name": job.model, "size": own.size, "version": self.version(job.model)},
+            "view": {"name": own.view, "noise": own.noise, "features": own.features},
+            "supervision": own.supervision,
+            "begin": begun,
+            "seed": job.seed,
+        }
+
+    def read(self, config: Mapping[str, Any], folder: Path) -> Job:
+        view, network, begin = config["view"], config["network"], config["begin"]
+        begun = str(folder.parent / begin["run"]) if begin else ""
+        own = Options(network["size"], view["name"], view["noise"], view["features"], config["supervision"], begun)
+        data = config["scale"], config["data_seed"]
+        return Job("closure", config["split"], network["name"], config["seed"], *data, own)
+
+    def view(self, job: Job, study: Data, source: ClevrPart) -> Any:
+        """How a network sees the scenes of a part of CLEVR."""
+        from recombine.solvers.views import FeatureMaps, Pixels, noisy, objects
+
+        own = job.options
+        if own.view == "features":
+            return FeatureMaps(Path(own.features) / f"{source}.npy")
+        scenes = study.scenes(source)
+        if own.view == "pixels":
+            return Pixels(scenes, PICTURE)
+        seen = objects(scenes)
+        return noisy(seen, own.noise, Key(job.data_seed) / "closure" / "noise" / source) if own.noise else seen
+
+    def network(self, job: Job, study: Data) -> Any:
+        from recombine.solvers.networks import readers
+        from recombine.solvers.networks.program_generator import GeneratorPlan, ProgramGenerator
+        from recombine.solvers.parsing import Rewarded
+        from recombine.solvers.seeding import seeded
+
+        words, functions, key = len(study.vocabulary), clevr_functions(), job.key / "network"
+        if job.model != GENERATOR:
+            shape = self.view(job, study, "val").shape
+            return readers.build(job.model, job.options.size, words, functions, len(ANSWERS), shape, key)
+        plan = GeneratorPlan.paper if job.options.size == "paper" else GeneratorPlan
+        with seeded(key):
+            network = ProgramGenerator(plan(words, len(functions)))
+        return Rewarded(network) if _weak(job) else network
+
+    def objective(self, job: Job, study: Data, network: Any) -> Any:
+        from recombine.solvers.answering import AnswerLesson, alike
+        from recombine.solvers.course import Stage
+        from recombine.solvers.parsing import ProgramLesson, RewardLesson, by_length
+        from recombine.solvers.views import must_fit
+
+        if job.options.begin:
+            _begin(job, network)
+        questions, rows = _rows(job, study)
+        held = study.clevr("val").rows(slice(0, VALIDATED))
+        if job.model != GENERATOR:
+            view, seen = (self.view(job, study, source) for source in ("train", "val"))
+            must_fit(view, seen.shape, "the view of training scenes")
+            stages = (Stage(rows, alike=alike(job.model, questions, view)[rows]),)
+            return AnswerLesson(network, view, questions, stages, partial(_answers, job.model, seen, held))
+        stages = (Stage(rows, alike=by_length(questions)[rows]),)
+        validation = partial(_programs, study, held)
+        if not _weak(job):
+            return ProgramLesson(network, questions, stages, validation)
+        return RewardLesson(network, questions, stages, _Reward(study, questions), validation)
+
+    def examine(self, job: Job, study: Data, network: Any) -> dict[str, Any]:
+        from recombine.solvers.train import settled
+
+        with settled(job.training):
+            network.to(job.training.device).eval()
+            if job.model == GENERATOR:
+                found = {"scores": self._examined(job, study, partial(parsed, network, study))}
+            else:
+                answers = partial(answered, job.model, network, self.view(job, study, "val"))
+                found = {"scores": self._examined(job, study, answers)}
+                if job.options.generator:
+                    generator = self._generator(job, study)
+                    found["generated"] = self._examined(job, study, partial(_by_generator, generator, answers))
+        return {**found, **self.tested(job, study)}
+
+    def _examined(self, job: Job, study: Data, asked: "Asked") -> dict[str, Any]:
+        """What someone makes of CLEVR's first validation questions, of the tests and of their baselines."""
+        clevr = study.clevr("val").rows(slice(0, self._questions(job, study)))
+        return {
+            "CLEVR": tallied(clevr, asked),
+            **{named(test, kind): tallied(study.test(test, "test", kind), asked) for kind in KINDS for test in TESTS},
+        }
+
+    def _generator(self, job: Job, study: Data) -> Any:
+        """The generator of another run."""
+        from recombine.benchmarks.networks import job_of
+        from recombine.solvers.train import load_best
+
+        folder = Path(job.options.generator)
+        config = read_config(folder)
+        other = job_of(config, folder)
+        if other.model != GENERATOR or config["data"]["clevr"] != self.data(job, study)["clevr"]:
+            raise UserError(f"{folder} is no run of a generator on the same questions; give one to --generator")
+        network = self.network(other, study)
+        load_best(folder / "checkpoints" / "best.safetensors", network, identity_of(config))
+        return (network.generator if _weak(other) else network).to(job.training.device).eval()
+
+    # --- results
+
+    def scores(self, results: Mapping[str, Any]) -> dict[str, dict[str, Interval]]:
+        found = {test: {"": _percent(one)} for test, one in results["scores"].items()}
+        pairs = results.get("generated", {}).items()
+        return {**found, **{f"{test}{GENERATED}": {"": _percent(one)} for test, one in pairs}}
+
+    def published(self, group: Group) -> dict[str, dict[str, Published]]:
+        found: dict[str, dict[str, Published]] = {}
+        for name, ending in ((group.network, ""), (group.network.replace("GT-", "PG-"), GENERATED)):
+            first = published.TABLE_2 if group.job.split == FEW_SHOT else published.TABLE_1
+            for kind, table in zip(KINDS, (first, published.TABLE_3)):
+                found |= {named(test, kind) + ending: {"": one} for test, one in table.get(name, {}).items()}
+            if name in published.TABLE_5 and group.job.split == ZERO_SHOT:
+                found[f"CLEVR{ending}"] = {"": published.TABLE_5[name]}
+        return found
+
+    def printed(self, job: Job, config: Mapping[str, Any]) -> str:
+        few = job.split == FEW_SHOT and job.model == GENERATOR
+        return f"{NAMES[job.model]} ({job.options.supervision})" if few else NAMES[job.model]
+
+    def tables(self, outcomes: Outcomes) -> list[Table]:
+        return tables(outcomes)
+
+    def verdicts(self, outcomes: Outcomes) -> list[Verdict]:
+        return verdicts(outcomes)
+
+    def chapters(self, outcomes: Outcomes, reference: Mapping[str, Table]) -> list[Chapter]:
+        return chapters(outcomes)
+
+
+NETWORKS = ClosureNetworks()
+Asked = Callable[[Questions], Mapping[str, np.ndarray]]
+"""What someone makes of questions about CLEVR's validation scenes: which are `right`, and more, bool[n] each."""
+
+
+def _percent(found: Mapping[str, Any]) -> Interval:
+    one = share(round(found["right"] * found["questions"]), found["questions"])
+    return Interval(*(100 * bound for bound in (one.value, one.low, one.high)))
+
+
+def _weak(job: Job) -> bool:
+    return bool(job.options.begin) and job.model == GENERATOR and job.options.supervision == "weak"
+
+
+# --- few-shot
+
+
+def _weights(folder: str) -> str:
+    """A digest of the weights that a run begins from."""
+    file = Path(folder) / "checkpoints" / "best.safetensors"
+    try:
+        return hashlib.blake2b(file.read_bytes(), digest_size=16).hexdigest()
+    except OSError:
+        raise UserError(f"{file} is not there; train a run on {ZERO_SHOT} to begin from") from None
+
+
+def _begun(job: Job) -> Job:
+    """The job of the run that another one begins from."""
+    from recombine.benchmarks.networks import job_of
+
+    folder = Path(job.options.begin)
+    before = job_of(read_config(folder), folder)
+    shown = replace(job.options, begin="", supervision="strong", generator="", questions=before.options.questions)
+    if (before.split, before.model, before.options) != (ZERO_SHOT, job.model, shown):
+        raise UserError(f"{folder} is no run of {job.model} on {ZERO_SHOT} with the same view and size; begin from one")
+    return before
+
+
+def _begin(job: Job, network: Any) -> None:
+    """Give a network the weights of the run that it begins from."""
+    from recombine.solvers.train import load_best
+
+    inner = network.generator if _weak(job) else network
+    folder = Path(job.options.begin)
+    load_best(folder / "checkpoints" / "best.safetensors", inner, identity_of(read_config(folder)))
+
+
+def _rows(job: Job, study: Data) -> tuple[Questions, np.ndarray]:
+    """What is learnt from: CLEVR's training questions, and among them the few-shot ones, many times."""
+    questions = study.clevr("train")
+    rows = np.arange(len(questions))
+    if job.split != FEW_SHOT:
+        return questions, rows
+    few = study.few_shot(TESTS)
+    return joined([questions, few]), np.concatenate([rows, np.tile(len(rows) + np.arange(len(few)), TIMES)])
+
+
+class _Reward:
+    """1 where the program of a training question gets the right answer."""
+
+    def __init__(self, study: Data, questions: Questions) -> None:
+        self.run, self.questions = study.runner("train"), questions
+
+    def __call__(self, token: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        said = self.run(token, self.questions.image[rows])
+        return (said == self.questions.answer[rows]).astype(np.float32)
+
+
+# --- questions asked
+
+
+def _programs(study: Data, questions: Questions, network: Any) -> dict[str, float]:
+    from recombine.solvers.parsing import surprise
+
+    marks = parsed(network, study, questions)
+    shares = {"accuracy": float(marks["right"].mean()), "exact": float(marks["exact"].mean())}
+    return {"loss": surprise(network, questions), **shares}
+
+
+def _answers(model: str, view: Any, questions: Questions, network: Any) -> dict[str, float]:
+    from recombine.solvers.answering import alike, on_questions
+
+    return on_questions(network, view, questions, alike(model, questions, view))
+
+
+def parsed(network: Any, study: Data, questions: Questions) -> dict[str, np.ndarray]:
+    """Which questions a generator reads rightly: by the answer that its program gets, and token for token."""
+    from recombine.solvers.parsing import Rewarded, exact, write
+
+    token = write(network.generator if isinstance(network, Rewarded) else network, questions)
+    said = study.runner("val")(token, questions.image)
+    return {"right": said == questions.answer, "exact": exact(token, questions), "formed": said != ILL_FORMED}
+
+
+def answered(
+    model: str, network: Any, view: Any, questions: Questions, programs: Layout | None = None
+) -> dict[str, np.ndarray]:
+    """Which questions a network answers rightly."""
+    from recombine.solvers.answering import alike, answer
+
+    said = answer(network, view, questions, alike(model, questions, view), programs)
+    return {"right": said.argmax(axis=1) == questions.answer}
+
+
+def _by_generator(generator: Any, answers: Any, questions: Questions) -> dict[str, np.ndarray]:
+    """The same with the programs that a generator writes; those that are ill-formed are wrong."""
+    from recombine.solvers.parsing import write
+
+    layout, functions = lay_out(write(generator, questions), clevr_functions()), clevr_functions()
+    formed = well_formed(layout, functions, ("bool", "number", "size", "color", "material", "shape"))
+    right = np.zeros(len(questions), bool)
+    if formed.any():
+        right[formed] = answers(questions.rows(formed), layout.rows(formed))["right"]
+    return {"right": right, "formed": formed}
+
+
+def tallied(questions: Questions, asked: Asked) -> dict[str, Any]:
+    """Shares of questions, and how many of each family, depth and type are right: [right, asked]."""
+    marks = asked(questions)
+    right = marks["right"]
+    return {
+        "questions": len(questions),
+        **{name: float(values.mean()) for name, values in marks.items()},
+        "families": _by(questions.family, right),
+        "depths": _by(questions.depth, right),
+        "types": _by(np.array(("",) * 4 + clevr_functions().words)[questions.token[:, 0]], right),
+    }
+
+
+def _by(group: np.ndarray, right: np.ndarray) -> dict[str, list[int]]:
+    return {str(one): [int(right[group == one].sum()), int((group == one).sum())] for one in np.unique(group).tolist()}

@@ -1,1 +1,0 @@
-"""CLOSURE's networks: their data, their runs, and what comes out."""

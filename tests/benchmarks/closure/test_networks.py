@@ -1,0 +1,265 @@
+"""CLOSURE's networks: runs that go on as if they had never stopped, few-shot runs, tables, and what is refused."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombine[models]'")
+
+from recombine.benchmarks import networks as of_networks
+from recombine.benchmarks.clevr.program import TOKENS
+from recombine.benchmarks.clevr.study import ClevrStudy
+from recombine.benchmarks.closure import networks as of_closure
+from recombine.benchmarks.closure import published
+from recombine.benchmarks.closure.arrays import Data, questions_of
+from recombine.benchmarks.closure.networks import MODULAR, NETWORKS, PAPER, TESTS, Options, tallied
+from recombine.benchmarks.closure.study import ClosureScale, ClosureStudy
+from recombine.benchmarks.networks import Job, trained
+from recombine.benchmarks.runs import read_outcomes
+from recombine.solvers.questions import Questions, Vocabulary
+from recombine.solvers.records import read_config, read_results
+from recombine.solvers.train import Moment
+from recombine.store.errors import UserError
+from recombine.store.store import Store
+from recombine.verbs.learners import write_page
+
+SMALL = ClosureScale("small", 120, 240, 1, questions=4, closure=(36, 36, 36))
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Data]:
+    store = Store(tmp_path_factory.mktemp("store"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(of_closure, "VALIDATED", 40)
+        patch.setattr(of_closure, "TIMES", 2)
+        yield Data(ClosureStudy(ClevrStudy(SMALL, 0, store), SMALL.closure))
+
+
+def job_for(model: str, split: str = "zero-shot", seed: int = 0, steps: int = 6, **own: Any) -> Job:
+    options = Options(**{"steps": steps, "questions": 30, **own})
+    training = replace(trained(NETWORKS, model, options, batch=16, validate_every=3), checkpoint_every=0.0)
+    settled = replace(NETWORKS.concerning(options, model), steps=None, validate_every=None, batch=None)
+    return Job("closure", split, model, seed, "small", 0, settled, training)
+
+
+def checkpoints(folder: Path) -> list[bytes]:
+    return [(folder / "checkpoints" / f"{name}.safetensors").read_bytes() for name in ("last", "best")]
+
+
+@pytest.fixture(scope="module")
+def runs(data: Data, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A generator, a network that reads and one that runs programs, and what they become with a few questions."""
+    out = tmp_path_factory.mktemp("runs")
+    generator = of_networks.learn(job_for("generator"), data, out)
+    of_networks.learn(job_for("generator", seed=1), data, out)
+    for supervision in ("strong", "weak"):
+        few = job_for("generator", "few-shot", begin=str(generator), supervision=supervision)
+        of_networks.learn(few, data, out)
+    mac = of_networks.learn(job_for("mac"), data, out)
+    of_networks.learn(job_for("mac", "few-shot", begin=str(mac)), data, out)
+    of_networks.learn(job_for("vector-nmn", generator=str(generator)), data, out)
+    return out
+
+
+class Stopped(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    "name", ["zero-shot-generator-0", "few-shot-generator-weak-0", "zero-shot-mac-0", "zero-shot-vector-nmn-0"]
+)
+def test_a_run_that_was_stopped_ends_in_the_same_bytes(name: str, runs: Path, data: Data, tmp_path: Path) -> None:
+    whole = runs / f"closure-{name}"
+    job = of_networks.job_of(read_config(whole), whole)
+    job = replace(job, options=replace(job.options, questions=30))
+
+    def stop(moment: Moment) -> None:
+        if moment.step == 2:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        of_networks.learn(job, data, tmp_path, stop)
+    of_networks.learn(job, data, tmp_path)
+    again = tmp_path / whole.name
+    assert checkpoints(again) == checkpoints(whole)
+    one, other = (read_results(folder) for folder in (again, whole))
+    assert one is not None and other is not None and one["scores"] == other["scores"]
+
+
+def test_results_count_every_question_by_family_depth_and_type(runs: Path) -> None:
+    found = read_results(runs / "closure-zero-shot-vector-nmn-0")
+    assert found is not None
+    for part in (found["scores"], found["generated"]):
+        assert [*part] == ["CLEVR", *TESTS, *(f"{test}, baseline" for test in TESTS)]
+        for test, one in part.items():
+            assert one["questions"] == (30 if test == "CLEVR" else 36)
+            for by in ("families", "depths", "types"):
+                right, asked = map(sum, zip(*one[by].values()))
+                assert asked == one["questions"] and right == round(one["right"] * asked)
+    assert found["generator"] == "closure-zero-shot-generator-0" and found["questions"] == 30
+
+
+def test_a_finished_run_is_kept_and_tested_again_with_another_generator(runs: Path, data: Data) -> None:
+    folder = runs / "closure-zero-shot-vector-nmn-0"
+    before, results = checkpoints(folder), (folder / "results.json").read_bytes()
+    job = job_for("vector-nmn", generator=str(runs / "closure-zero-shot-generator-0"))
+    of_networks.learn(job, data, runs)
+    assert checkpoints(folder) == before and (folder / "results.json").read_bytes() == results
+    other = job_for("vector-nmn", generator=str(runs / "closure-zero-shot-generator-1"))
+    of_networks.learn(other, data, runs)
+    found = read_results(folder)
+    assert checkpoints(folder) == before and found is not None
+    assert found["generator"] == "closure-zero-shot-generator-1"
+    of_networks.learn(job, data, runs)
+
+
+def test_few_shot_questions_come_many_times_among_clevrs(runs: Path, data: Data) -> None:
+    job = job_for("generator", "few-shot", begin=str(runs / "closure-zero-shot-generator-0"))
+    lesson = NETWORKS.objective(job, data, NETWORKS.network(job, data))
+    rows, clevr = lesson.stages[0].rows, len(data.clevr("train"))
+    assert len(lesson.questions) == clevr + 36 * len(TESTS)
+    assert np.bincount(rows).tolist() == [1] * clevr + [of_closure.TIMES] * (36 * len(TESTS))
+    few = lesson.questions.rows(np.arange(clevr, len(lesson.questions)))
+    assert (data.runner("train")(few.token, few.image) == few.answer).all()
+
+
+def test_a_perfect_reader_is_right_everywhere_and_gets_all_rewards(data: Data) -> None:
+    questions = data.clevr("train")
+    reward = of_closure._Reward(data, questions)
+    rows = np.arange(len(questions))
+    assert reward(questions.token[rows], rows).all()
+    wrong = questions.token[rows].copy()
+    wrong[:, 0] = TOKENS.numbers["scene"]
+    assert not reward(wrong, rows).any()
+    test = data.test("or_mat", "test")
+    assert tallied(test, lambda asked: {"right": np.ones(len(asked), bool)})["right"] == 1
+
+
+def test_the_page_has_our_runs_beside_the_papers(runs: Path, tmp_path: Path) -> None:
+    outcomes = read_outcomes(NETWORKS, runs)
+    names = {group.name for group in outcomes.groups}
+    assert {"NS-VQA", "NS-VQA (strong)", "NS-VQA (weak)", "MAC"} <= {name.partition(" (batch")[0] for name in names}
+    text = write_page(outcomes, {}, tmp_path / "page.md").read_text()
+    for said in (
+        "Table 1",
+        "Table 2",
+        "Table 3",
+        "Table 5",
+        "by the depth of the program",
+        "PG-Vector-NMN",
+        "Findings",
+    ):
+        assert said in text
+    assert all((tmp_path / "page" / f"figure-{number}.svg").exists() for number in (3, 4, 7))
+
+
+def test_the_papers_tables_are_whole() -> None:
+    tables = (published.TABLE_1, published.TABLE_2, published.TABLE_3, published.TABLE_4)
+    assert sum(len(row) for table in tables for row in table.values()) + len(published.TABLE_5) == 149
+
+
+def test_the_papers_settings() -> None:
+    sizes = {name: (one.rate, one.weight_decay, one.batch, one.steps) for name, one in PAPER.items()}
+    assert sizes["mac"] == (1e-4, 1e-5, 64, 1_000_000) and sizes["film"] == (3e-4, 1e-5, 64, 500_000)
+    assert sizes["vector-nmn"] == (1e-4, 0, 128, 500_000) and sizes["tensor-nmn"] == (1e-4, 0, 64, 500_000)
+    assert sizes["generator"] == (7e-4, 0, 64, 100_000)
+    weak = NETWORKS.usual("generator", Options(supervision="weak", begin="somewhere"))
+    assert (weak.rate, weak.batch, weak.steps, weak.fall) == (1e-5, 128, 200_000, None)
+    assert NETWORKS.usual("mac", Options(steps=1_000)).fall == (700, 1_000)
+
+
+# --- what is refused
+
+
+@pytest.mark.parametrize(
+    ("model", "split", "own", "said"),
+    [
+        ("mac", "counting", {}, "there is no split 'counting'; choose zero-shot or few-shot"),
+        ("mac", "few-shot", {}, "need --begin with a run on zero-shot"),
+        ("mac", "zero-shot", {"view": "features"}, "needs --features with the folder"),
+        ("mac", "zero-shot", {"noise": -1.0}, "noise is a number above 0"),
+        ("mac", "zero-shot", {"view": "pixels", "noise": 0.1}, "noise is a number above 0 for the view 'objects'"),
+        ("mac", "zero-shot", {"questions": 0}, "questions must be at least 1"),
+        ("mac", "zero-shot", {"view": "sound"}, "view must be one of objects, features, pixels, not 'sound'"),
+    ],
+)
+def test_jobs_that_cannot_be_done_are_refused(
+    model: str, split: str, own: dict[str, Any], said: str, data: Data
+) -> None:
+    with pytest.raises(UserError, match=said):
+        of_networks.check(job_for(model, split, **own), data)
+
+
+def test_few_shot_runs_begin_from_the_same_network(runs: Path, data: Data) -> None:
+    with pytest.raises(UserError, match="is no run of mac on zero-shot with the same view and size"):
+        of_networks.check(job_for("mac", "few-shot", begin=str(runs / "closure-zero-shot-generator-0")), data)
+    with pytest.raises(UserError, match="is not the folder of a run"):
+        of_networks.check(job_for("mac", "few-shot", begin=str(runs / "nowhere")), data)
+
+
+def test_programs_come_from_a_generator(runs: Path, data: Data) -> None:
+    job = job_for("vector-nmn", generator=str(runs / "closure-zero-shot-mac-0"))
+    with pytest.raises(UserError, match="is no run of a generator on the same questions"):
+        NETWORKS.examine(job, data, NETWORKS.network(job, data))
+
+
+def test_a_checkpoint_of_another_view_is_refused(runs: Path, data: Data, tmp_path: Path) -> None:
+    folder = runs / "closure-zero-shot-mac-0"
+    noisy = job_for("mac", noise=0.1)
+    (tmp_path / noisy.name).mkdir()
+    for name in ("config.json", "checkpoints"):
+        (tmp_path / noisy.name / name).symlink_to(folder / name)
+    with pytest.raises(UserError, match=r"holds another run: its view\.noise is 0\.0, here it is 0\.1"):
+        of_networks.check(noisy, data, tmp_path)
+
+
+def test_features_for_too_few_images_are_refused_before_anything_is_lost(
+    runs: Path, data: Data, tmp_path: Path
+) -> None:
+    for source in ("train", "val"):
+        np.save(tmp_path / f"{source}.npy", np.zeros((3, 2, 2, 4), np.float32))
+    with pytest.raises(UserError, match=r"train\.npy has only the images 0 to 2"):
+        of_networks.learn(job_for("mac", view="features", features=str(tmp_path)), data, tmp_path / "runs")
+
+
+def test_a_word_that_no_training_question_has_is_named() -> None:
+    with pytest.raises(
+        UserError, match="the word 'giraffe' of the question 'Is there a giraffe\\?' is not among the 3"
+    ):
+        Vocabulary(("a", "is", "there")).read("Is there a giraffe?")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "said"),
+    [
+        ([{"function": "scene", "inputs": [], "value_inputs": []}], "program of question 0: .*which is no answer"),
+        (
+            [
+                {"function": "scene", "inputs": [], "value_inputs": []},
+                {"function": "relate", "inputs": [0], "value_inputs": ["left"]},
+                {"function": "exist", "inputs": [1], "value_inputs": []},
+            ],
+            "program of question 0: node 1: relate takes object, not objects",
+        ),
+        ([{"function": "dance", "inputs": [], "value_inputs": []}], "there is no function 'dance'"),
+    ],
+)
+def test_programs_that_do_not_type_check_are_refused(nodes: list[dict[str, Any]], said: str, data: Data) -> None:
+    table = data.study.questions("or_mat", "train").slice(0, 1)
+    place = table.schema.get_field_index("program")
+    table = table.set_column(place, "program", [[json.dumps(nodes)]])
+    with pytest.raises(UserError, match=said):
+        questions_of(table, data.vocabulary)
+
+
+def test_stored_questions_read_back_as_they_were(data: Data, tmp_path: Path) -> None:
+    questions = data.test("compare_mat_spa", "train")
+    questions.save(tmp_path)
+    again = Questions.open(tmp_path)
+    assert all((getattr(again, name) == getattr(questions, name)).all() for name in ("word", "token", "left", "answer"))
+    assert {*MODULAR} < {*PAPER}
