@@ -61,23 +61,23 @@ def learn(given: argparse.Namespace) -> None:
         training=training,
     )
     data = Data(jobs.study_of(job, Store.default()))
-    folder = jobs.learn(job, data, given.out, Teller())
+    folder = jobs.learn(job, data, given.out, ProgressPrinter())
     print(folder)
 
 
-class Teller:
+class ProgressPrinter:
     """Prints a line at every validation."""
 
     def __init__(self) -> None:
         self.last: object = None
         self.began = time.process_time()
 
-    def __call__(self, moment) -> None:
-        if moment.validation and moment.validation is not self.last:
-            self.last = moment.validation
-            values = " ".join(f"{name} {value:.4f}" for name, value in moment.validation.items())
+    def __call__(self, progress) -> None:
+        if progress.validation and progress.validation is not self.last:
+            self.last = progress.validation
+            values = " ".join(f"{name} {value:.4f}" for name, value in progress.validation.items())
             spent = time.process_time() - self.began
-            print(f"{moment.step:,} of {moment.steps:,}: {values} ({spent:.0f} s of CPU)", flush=True)
+            print(f"{progress.step:,} of {progress.steps:,}: {values} ({spent:.0f} s of CPU)", flush=True)
 
 
 if __name__ == "__main__":

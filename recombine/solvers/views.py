@@ -136,7 +136,7 @@ class Pixels:
 
     def __init__(self, scenes: Scenes, size: tuple[int, int]) -> None:
         """`size`: width and height."""
-        from recombine.solvers.sights import Modality
+        from recombine.solvers.modalities import Modality
 
         self.size, self.sight = size, Modality("image", size).open(scenes)
         self.count = np.ones(len(scenes), np.int64)

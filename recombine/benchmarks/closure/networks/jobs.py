@@ -21,8 +21,15 @@ from recombine.benchmarks.closure.families import CLOSURE_FAMILIES
 from recombine.benchmarks.closure.networks.data import Data
 from recombine.benchmarks.closure.study import ClosureStudy, Kind, closure_scale
 from recombine.solvers.questions import Questions, joined
-from recombine.solvers.records import as_written, identity_of, last_measured, read_config, read_results, write_results
-from recombine.solvers.training import LENGTH, Training, need_torch
+from recombine.solvers.training.records import (
+    as_written,
+    identity_of,
+    last_measured,
+    read_config,
+    read_results,
+    write_results,
+)
+from recombine.solvers.training.settings import LENGTH, Training, need_torch
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.store import Store
@@ -116,7 +123,7 @@ def training_of(
 def check(job: Job, out: Path | None = None) -> None:
     """Refuse a job that cannot be done, before anything is."""
     need_torch()
-    from recombine.solvers.train import need_device
+    from recombine.solvers.training.loop import need_device
     from recombine.solvers.views import VIEWS
 
     need_device(job.training.device)
@@ -172,8 +179,8 @@ def _best(folder: Path) -> Path:
 def learn(job: Job, data: Data, out: Path, watch: Any = None) -> Path:
     """Do a job, or go on with it: the folder of its run, with its results."""
     need_torch()
-    from recombine.solvers.run import Run
-    from recombine.solvers.train import train, unwatched
+    from recombine.solvers.training.loop import train, unwatched
+    from recombine.solvers.training.run import Run
 
     check(job, out)
     length = {name: value for name, value in asdict(job.training).items() if name in LENGTH}
@@ -193,8 +200,8 @@ def _tested(folder: Path) -> bool:
 
 def _lesson(job: Job, data: Data) -> Any:
     from recombine.solvers.answering import AnswerLesson, alike
-    from recombine.solvers.course import Stage
     from recombine.solvers.parsing import ProgramLesson, Rewarded, RewardLesson, by_length
+    from recombine.solvers.training.batches import Stage
 
     questions, rows = _training_rows(job, data)
     network = build(job, data)
@@ -231,7 +238,7 @@ def build(job: Job, data: Data) -> Any:
     """The network of a job as its key begins it."""
     from recombine.solvers.networks import readers
     from recombine.solvers.networks.program_generator import GeneratorPlan, ProgramGenerator
-    from recombine.solvers.seeding import seeded
+    from recombine.solvers.training.seeding import seeded
 
     words, functions = len(data.vocabulary), clevr_functions()
     if job.model != GENERATOR:
@@ -257,7 +264,7 @@ def view_of(job: Job, data: Data, source: ClevrPart) -> Any:
 
 def _begin(network: Any, folder: Path) -> None:
     """Give a network the best weights of an earlier run."""
-    from recombine.solvers.train import load_best
+    from recombine.solvers.training.loop import load_best
 
     load_best(_best(folder), network, identity_of(read_config(folder)))
 
@@ -302,14 +309,14 @@ def evaluate(folder: Path, data: Data) -> dict[str, Any]:
     """Ask the best network of a run all questions: CLEVR's validation, the seven tests and their baselines."""
     need_torch()
     from recombine.solvers.networks.images import parameters
-    from recombine.solvers.train import devices, load_best, settled
+    from recombine.solvers.training.loop import devices, load_best, settled
 
     config = read_config(folder)
     job = job_of(config, folder)
     if config["data"] != identity(replace(job, begin=None), data)["data"]:
         raise UserError(f"{folder} was trained on other questions than these; train again")
     network = build(job, data)
-    standing = load_best(_best(folder), _wrapped(job, network), identity_of(config))
+    validated = load_best(_best(folder), _wrapped(job, network), identity_of(config))
     with settled(job.training.here(devices())):
         network.to(job.training.here(devices()).device).eval()
         found = examined(data, _asked(job, network, data))
@@ -317,8 +324,8 @@ def evaluate(folder: Path, data: Data) -> dict[str, Any]:
     return {
         **found,
         "parameters": parameters(network),
-        "validation": standing.best,
-        "best_step": standing.best_step,
+        "validation": validated.best,
+        "best_step": validated.best_step,
         "steps": last.step,
         "seconds": last.seconds,
         "cpu_seconds": last.cpu_seconds,
