@@ -22,13 +22,13 @@ from torch.nn.functional import cross_entropy
 from recombine.benchmarks.closure.networks import GENERATOR, NETWORKS, PAPER, Options
 from recombine.benchmarks.networks import Job
 from recombine.solvers.answering import alike, scores
-from recombine.solvers.course import Course, Stage
-from recombine.solvers.memory import keep_memory
 from recombine.solvers.networks import program_generator
 from recombine.solvers.networks.readers import MODULAR
 from recombine.solvers.parsing import by_length, ended, words
 from recombine.solvers.programs import NULL
 from recombine.solvers.questions import Questions
+from recombine.solvers.training.batches import Batches, Stage
+from recombine.solvers.training.memory import keep_memory
 from recombine.solvers.views import CellSets
 from recombine.store.engine import InProcess
 from recombine.store.key import Key
@@ -64,7 +64,7 @@ def measured(job: Job, batches: int, mixed: bool) -> str:
         view = NETWORKS.view(job, study, "train")
         near = alike(job.model, questions, view)
         fast, plain = partial(answered, network, view), partial(plainly_answered, network, view, job.model)
-    course = Course((Stage(np.arange(len(questions)), alike=near),), size, Key(0))
+    course = Batches((Stage(np.arange(len(questions)), alike=near),), size, Key(0))
     some = [course.rows(step) for step in range(batches)]
     any_ = np.array_split((Key(1)).rng().permutation(len(questions))[: size * batches], batches)
     with torch.autocast("cpu", torch.bfloat16, enabled=mixed):

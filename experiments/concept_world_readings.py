@@ -20,8 +20,8 @@ from recombine.benchmarks.concept_world.networks import NETWORKS, Options
 from recombine.benchmarks.concept_world.published import F1
 from recombine.benchmarks.networks import Job, job_of
 from recombine.metrics.confusion import f1
-from recombine.solvers.records import identity_of, runs_of
-from recombine.solvers.train import load_best
+from recombine.solvers.training.loop import load_best
+from recombine.solvers.training.records import identity_of, runs_of
 from recombine.store.engine import InProcess
 from recombine.store.store import Store
 

@@ -22,11 +22,11 @@ import torch
 from recombine.benchmarks.curi.edition import RELEASE
 from recombine.benchmarks.curi.study import SCALES, Setup, Study
 from recombine.solvers.kinds import POOLINGS
-from recombine.solvers.memory import keep_memory
+from recombine.solvers.modalities import Modality
 from recombine.solvers.networks.objects import alike
 from recombine.solvers.networks.prototype import Plan, PrototypeNetwork, build, log_odds, prototypes
-from recombine.solvers.prototypes import EpisodeLesson
-from recombine.solvers.sights import Modality
+from recombine.solvers.prototypes import EpisodeObjective
+from recombine.solvers.training.memory import keep_memory
 from recombine.store.key import Key
 from recombine.store.store import Store
 from recombine.tasks.episodes import Episodes
@@ -73,9 +73,9 @@ def schema(steps: int, mixed: bool) -> None:
     }
     keep_memory()
     for pooling, network in networks.items():
-        lesson = EpisodeLesson(network, sight, episodes, lambda network, sight: {})
+        objective = EpisodeObjective(network, sight, episodes, lambda network, sight: {})
         with torch.autocast("cpu", torch.bfloat16, enabled=mixed):
-            fast = milliseconds(network, partial(lesson.loss, rows), steps)
+            fast = milliseconds(network, partial(objective.loss, rows), steps)
         plain = plainly[pooling]
         said = f"{pooling:13} {fast:6.0f} ms of CPU, plain {plain:6.0f} ms ({plain / fast:.1f}x)"
         if pooling in RELEASED:
@@ -125,12 +125,12 @@ def paper_size(modality: str, pooling: str, steps: int) -> None:
     start = time.process_time()
     sight(episodes.scene[rows].reshape(-1))
     made = time.process_time() - start
-    lesson = EpisodeLesson(network, sight, episodes, lambda network, sight: {})
+    objective = EpisodeObjective(network, sight, episodes, lambda network, sight: {})
     optimiser, losses, spent = torch.optim.Adam(network.parameters(), 1e-4, fused=True), [], []
     for _ in range(steps):
         start = time.process_time()
         optimiser.zero_grad(set_to_none=True)
-        loss = lesson.loss(rows)
+        loss = objective.loss(rows)
         loss.backward()
         optimiser.step()
         losses.append(loss.item())

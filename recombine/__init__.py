@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from recombine.render.rendering import wanted as wanted
     from recombine.report.table import Column as Column
     from recombine.report.table import Table as Table
-    from recombine.solvers.own import inputs as inputs
+    from recombine.solvers.user_solver import inputs as inputs
     from recombine.store.engine import silent as silent
     from recombine.store.errors import UserError as UserError
     from recombine.store.key import Key as Key
@@ -95,7 +95,7 @@ _HOMES = {
     "count": "benchmarks.concept_world.drawing",
     "draw": "benchmarks.concept_world.drawing",
     "evaluate": "verbs.learners",
-    "inputs": "solvers.own",
+    "inputs": "solvers.user_solver",
     "load": "loading",
     "names": "benchmarks",
     "say": "benchmarks.clevr.english",

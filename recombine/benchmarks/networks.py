@@ -20,8 +20,15 @@ from recombine.metrics.intervals import Interval
 from recombine.report.document import Chapter
 from recombine.report.findings import Verdict
 from recombine.report.table import Table
-from recombine.solvers.records import as_written, identity_of, last_measured, read_config, read_results, write_results
-from recombine.solvers.training import LENGTH, Training, need_torch
+from recombine.solvers.training.records import (
+    as_written,
+    identity_of,
+    last_measured,
+    read_config,
+    read_results,
+    write_results,
+)
+from recombine.solvers.training.settings import LENGTH, Training, need_torch
 from recombine.store.engine import Engine
 from recombine.store.errors import UserError
 from recombine.store.key import Key
@@ -32,7 +39,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from recombine.benchmarks.runs import Group, Outcomes
-    from recombine.solvers.train import Lesson, Watch
+    from recombine.solvers.training.loop import Objective, Watch
 
 S = TypeVar("S")
 """What opens the data of a benchmark."""
@@ -130,7 +137,7 @@ class Networks(ABC, Generic[S]):
         """The network as its key begins it."""
 
     @abstractmethod
-    def objective(self, job: Job, study: S, network: nn.Module) -> Lesson:
+    def objective(self, job: Job, study: S, network: nn.Module) -> Objective:
         """What the network learns."""
 
     @abstractmethod
@@ -293,8 +300,8 @@ def changes(options: Any) -> dict[str, Any]:
 def check(job: Job, study: Any, out: Path | None = None) -> None:
     """Refuse a job that cannot be done, before anything is; `out` is where runs of the same name may be."""
     need_torch()
-    from recombine.solvers.run import must_be_same
-    from recombine.solvers.train import need_device
+    from recombine.solvers.training.loop import need_device
+    from recombine.solvers.training.run import must_be_same
 
     need_device(job.training.device)
     refuse_unknown(job.options)
@@ -317,8 +324,8 @@ def identity(job: Job, study: Any = None) -> dict[str, Any]:
 def learn(job: Job, study: Any, out: Path, watch: Watch | None = None) -> Path:
     """Do a job, or go on with it: the folder of its run, with its results."""
     need_torch()
-    from recombine.solvers.run import Run
-    from recombine.solvers.train import train, unwatched
+    from recombine.solvers.training.loop import train, unwatched
+    from recombine.solvers.training.run import Run
 
     check(job, study)
     networks = job.networks
@@ -346,21 +353,21 @@ def examine(folder: Path, study: Any, job: Job | None = None) -> dict[str, Any]:
     """Test the best network of a run; a job of its own may say how."""
     need_torch()
     from recombine.solvers.networks.images import parameters
-    from recombine.solvers.train import devices, load_best
+    from recombine.solvers.training.loop import devices, load_best
 
     config = read_config(folder)
     job = job or job_of(config, folder)
     if config["data"] != job.networks.data(job, study):
         raise UserError(f"{folder} was trained on other data than these of '{job.split}'; train again")
     network = job.networks.network(job, study)
-    standing = load_best(folder / "checkpoints" / "best.safetensors", network, identity_of(config))
+    validated = load_best(folder / "checkpoints" / "best.safetensors", network, identity_of(config))
     here = replace(job, training=job.training.here(devices()))
     last = last_measured(folder)
     return {
         **job.networks.examine(here, study, network),
         "parameters": parameters(network),
-        "validation": standing.best,
-        "best_step": standing.best_step,
+        "validation": validated.best,
+        "best_step": validated.best_step,
         "steps": last.step,
         "epochs": last.epoch + 1,
         "seconds": last.seconds,

@@ -19,7 +19,7 @@ from recombine.benchmarks.networks import Job, Networks, Published, changes, job
 from recombine.metrics.intervals import Interval
 from recombine.metrics.seeds import over_seeds
 from recombine.report.curves import Curve
-from recombine.solvers.records import as_written, read_metrics, runs_of
+from recombine.solvers.training.records import as_written, read_metrics, runs_of
 from recombine.store.engine import InProcess, Progress, silent
 from recombine.store.errors import UserError
 from recombine.store.store import Store

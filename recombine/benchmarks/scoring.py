@@ -12,10 +12,10 @@ from recombine.metrics.intervals import Interval
 from recombine.metrics.seeds import over_seeds
 from recombine.report.table import Cell, Column, Table
 from recombine.solvers.baselines import BASELINES
-from recombine.solvers.own import own, read_solver
 from recombine.solvers.sitting import Answering, Result, sit, taught
 from recombine.solvers.sitting import answered as answered_by
 from recombine.solvers.solver import Solver
+from recombine.solvers.user_solver import own, read_solver
 from recombine.store.engine import Progress
 from recombine.store.errors import UserError
 from recombine.store.key import Key

@@ -11,7 +11,7 @@ TOLD_EVERY = 15.0
 """Seconds between two lines about a training."""
 
 
-class Teller:
+class ProgressPrinter:
     """Says now and then how far a training is: loss, validation, time left."""
 
     def __init__(self, name: str, console: Console | None = None, every: float = TOLD_EVERY, where: str = "") -> None:
@@ -19,20 +19,20 @@ class Teller:
         self.console = console or Console(stderr=True)
         self.told = 0.0
 
-    def __call__(self, moment: Any) -> None:
+    def __call__(self, progress: Any) -> None:
         if self.where:
-            self._say(f"{self.name}: {self.where}, from step {moment.step:,}")
+            self._say(f"{self.name}: {self.where}, from step {progress.step:,}")
             self.where = ""
-        self.told += moment.each
+        self.told += progress.each
         if self.told >= self.every:
             self.told = 0.0
-            self._say(self.line(moment))
+            self._say(self.line(progress))
 
     def _say(self, text: str) -> None:
         self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
-    def line(self, moment: Any) -> str:
-        said = [f"epoch {moment.epoch + 1}", f"step {moment.step:,} of at most {moment.steps:,}"]
-        said += [] if math.isnan(moment.loss) else [f"loss {moment.loss:.4f}"]
-        said += [f"validation {name} {value:.4f}" for name, value in moment.validation.items()]
-        return f"{self.name}: {', '.join(said)}, at most {time_of(moment.left)} left"
+    def line(self, progress: Any) -> str:
+        said = [f"epoch {progress.epoch + 1}", f"step {progress.step:,} of at most {progress.steps:,}"]
+        said += [] if math.isnan(progress.loss) else [f"loss {progress.loss:.4f}"]
+        said += [f"validation {name} {value:.4f}" for name, value in progress.validation.items()]
+        return f"{self.name}: {', '.join(said)}, at most {time_of(progress.left)} left"

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from recombine.solvers.course import Stage
 from recombine.solvers.networks.readers import MODULAR
 from recombine.solvers.parsing import groups, words
 from recombine.solvers.programs import Layout
 from recombine.solvers.questions import Questions
+from recombine.solvers.training.batches import Stage
 from recombine.solvers.views import View
 
 AT_ONCE = 256
@@ -26,7 +26,7 @@ def alike(name: str, questions: Questions, view: View) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class AnswerLesson:
-    """The lesson: answer a question."""
+    """The objective: answer a question."""
 
     network: nn.Module
     view: View

@@ -15,7 +15,7 @@ import numpy as np
 
 from recombine.language.expr import Expr
 from recombine.solvers.features import bindings, values
-from recombine.solvers.rows import by_group
+from recombine.solvers.groups import by_group
 from recombine.store.compiled import compiled
 from recombine.store.errors import UserError
 from recombine.store.key import Key

@@ -17,7 +17,7 @@ import numpy as np
 from recombine.metrics.scores import grouped_precision
 from recombine.semantics.bits import holds, lowest
 from recombine.semantics.table import Table
-from recombine.solvers.rows import by_group
+from recombine.solvers.groups import by_group
 from recombine.store.compiled import compiled
 from recombine.store.key import Key
 from recombine.tasks.episodes import Episodes, Reach, log_chance, reach

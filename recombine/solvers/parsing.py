@@ -12,10 +12,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from recombine.solvers.course import Stage
 from recombine.solvers.networks.program_generator import LONGEST, ProgramGenerator
 from recombine.solvers.programs import END, NULL
 from recombine.solvers.questions import Questions
+from recombine.solvers.training.batches import Stage
 
 AT_ONCE = 512
 """Questions that are read at once when nothing is learnt from them."""
@@ -33,7 +33,7 @@ def by_length(questions: Questions) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class ProgramLesson:
-    """The lesson: write the program of a question."""
+    """The objective: write the program of a question."""
 
     network: ProgramGenerator
     questions: Questions
@@ -60,7 +60,7 @@ class Rewarded(nn.Module):
 
 @dataclass(frozen=True, eq=False)
 class RewardLesson:
-    """The lesson: write a program whose answer is right."""
+    """The objective: write a program whose answer is right."""
 
     network: Rewarded
     questions: Questions

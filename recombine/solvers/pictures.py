@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from recombine.solvers.course import Stage
-from recombine.solvers.train import settled
-from recombine.solvers.training import Training
+from recombine.solvers.training.batches import Stage
+from recombine.solvers.training.loop import settled
+from recombine.solvers.training.settings import Training
 from recombine.store.key import Key
 from recombine.tasks.examples import Examples, Observed
 from recombine.world.scenes import Scenes
@@ -42,7 +42,7 @@ class Pictures:
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """The lesson: name the class of a picture."""
+    """The objective: name the class of a picture."""
 
     network: nn.Module
     pictures: Pictures

@@ -14,14 +14,14 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from recombine.metrics.scores import batch_accuracy
-from recombine.solvers.course import Stage
+from recombine.solvers.groups import by_group
+from recombine.solvers.modalities import Modality, Sight
 from recombine.solvers.networks.objects import ObjectSets
 from recombine.solvers.networks.prototype import PrototypeNetwork, log_odds, prototypes
-from recombine.solvers.rows import by_group
-from recombine.solvers.run import Run
-from recombine.solvers.sights import Modality, Sight
-from recombine.solvers.train import Watch, settled, train, unwatched
-from recombine.solvers.training import Standing, Training
+from recombine.solvers.training.batches import Stage
+from recombine.solvers.training.loop import Watch, settled, train, unwatched
+from recombine.solvers.training.run import Run
+from recombine.solvers.training.settings import Training, ValidationState
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.tasks.episodes import Episodes
@@ -32,8 +32,8 @@ AT_ONCE = 1_024
 
 
 @dataclass(frozen=True, eq=False)
-class EpisodeLesson:
-    """The lesson: label the query scenes; with a decoder, also write the concept, which counts `alpha` as much."""
+class EpisodeObjective:
+    """The objective: label the query scenes; with a decoder, also write the concept, which counts `alpha` as much."""
 
     network: PrototypeNetwork
     sight: Sight
@@ -128,15 +128,15 @@ class PrototypeSolver:
         kept, back = (Episodes(*(column[chosen] for column in episodes)) for chosen in (~held, held))
         if self.training.judge not in ("loss", "accuracy"):  # a large set to rank is not among the examples
             self.training = replace(self.training, judge="loss", higher=False)
-        self.learn(EpisodeLesson(self.network, scenes, kept, lambda n, s: on_episodes(n, s, back)), key)
+        self.learn(EpisodeObjective(self.network, scenes, kept, lambda n, s: on_episodes(n, s, back)), key)
         return self
 
-    def learn(self, lesson: EpisodeLesson, key: Key) -> Standing:
+    def learn(self, objective: EpisodeObjective, key: Key) -> ValidationState:
         """Train, and say how it stands at the end."""
         if self.run is None:
             raise ValueError("a solver without a run cannot be trained")
         self._sight = self._last = None
-        return train(lesson, self.training, self.run, key, self.watch)
+        return train(objective, self.training, self.run, key, self.watch)
 
     def predict(self, test: Observed) -> np.ndarray:
         with settled(self.training), torch.no_grad():

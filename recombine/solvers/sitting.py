@@ -39,7 +39,7 @@ class Result:
 
 
 def taught(solver: Solver, exam: Exam, key: Key) -> Solver:
-    """The solver after its lessons. One that has `needs_training` is asked first: making the examples may take long."""
+    """The solver, taught. One that has `needs_training` is asked first: making the examples may take long."""
     asked = getattr(solver, "needs_training", None)
     if asked is not None and not asked(exam.few_shot):
         return solver

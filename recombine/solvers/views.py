@@ -141,7 +141,7 @@ class Pixels:
 
     def __init__(self, scenes: Scenes, size: tuple[int, int]) -> None:
         """`size`: width and height."""
-        from recombine.solvers.sights import Modality
+        from recombine.solvers.modalities import Modality
 
         self.size, self.scenes, self.sight = size, len(scenes), Modality("image", size).open(scenes)
 

@@ -17,9 +17,9 @@ from recombine.report.findings import finding_tables
 from recombine.report.notes import notes_of
 from recombine.report.table import Cell, Column, Table
 from recombine.report.times import time_of
-from recombine.report.training_progress import Teller
-from recombine.solvers.records import read_config, read_results
-from recombine.solvers.training import need_torch
+from recombine.report.training_progress import ProgressPrinter
+from recombine.solvers.training.records import read_config, read_results
+from recombine.solvers.training.settings import need_torch
 from recombine.store.engine import InProcess, Progress, engine, silent
 from recombine.store.errors import UserError
 from recombine.store.outputs import folder_for_runs, free_file, positive
@@ -53,7 +53,7 @@ def train(
     `options` are those that the networks of a benchmark have of their own.
     """
     need_torch()
-    from recombine.solvers.train import devices
+    from recombine.solvers.training.loop import devices
 
     networks = networks_of(benchmark)
     positive(workers=workers, seeds=seeds)
@@ -100,7 +100,7 @@ class _Learn:
     def __call__(self, job: Job) -> Path | UserError:
         try:
             study = job.networks.study(job, Store(self.home), InProcess())
-            return of_networks.learn(job, study, self.out, Teller(job.name, where=job.training.where))
+            return of_networks.learn(job, study, self.out, ProgressPrinter(job.name, where=job.training.where))
         except UserError as error:
             return error
 
@@ -151,7 +151,8 @@ def evaluate(
     others = {} if ideal else reference_tables([(job.split, job)], store, progress)
     scores = score_table(f"{group.name}, {group.world}, seed {job.seed}", [group], {group.world: ideal})
     said = f"{found['parameters']:,} parameters, best at step {found['best_step']:,}, {found['epochs']} epochs, "
-    said += ", ".join([*(f"{found[name]:,} {name}" for name in job.networks.examined), time_of(found["cpu_seconds"])])
+    tested = [f"{found[name]:,} {name}" for name in job.networks.examined if isinstance(found.get(name), int)]
+    said += ", ".join([*tested, time_of(found["cpu_seconds"])])
     return [replace(scores, note=f"{said} of CPU. {scores.note}"), *others.values(), *job.networks.told(found)]
 
 

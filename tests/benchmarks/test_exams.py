@@ -24,8 +24,8 @@ from recombine.benchmarks.curi.study import Study
 from recombine.metrics.confusion import confusion, f1
 from recombine.metrics.scores import average_precision
 from recombine.solvers.baselines import BASELINES, Chance
-from recombine.solvers.own import own
 from recombine.solvers.sitting import Answering, answered, sit, taught
+from recombine.solvers.user_solver import own
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.store import Store

@@ -13,7 +13,7 @@ pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombi
 from recombine.benchmarks.concept_world.networks import ConceptWorldNetworks
 from recombine.benchmarks.curi.networks import SETTINGS
 from recombine.benchmarks.networks import Job, identity, job_of, names, networks_of
-from recombine.solvers.training import LENGTH
+from recombine.solvers.training.settings import LENGTH
 from recombine.store.engine import InProcess
 from recombine.store.store import Store
 

@@ -25,7 +25,7 @@ from recombine.metrics.intervals import Interval
 from recombine.report.findings import Verdict, finding_tables
 from recombine.report.notes import notes_of
 from recombine.report.score_charts import Confusion, Score, confusion_chart, score_chart
-from recombine.solvers.records import FORMAT
+from recombine.solvers.training.records import FORMAT
 from recombine.store.errors import UserError
 from recombine.verbs.learners import write_page
 

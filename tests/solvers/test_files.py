@@ -12,10 +12,10 @@ pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombi
 
 import torch
 
-from recombine.solvers import checkpoint
-from recombine.solvers.course import Course, Stage
-from recombine.solvers.events import Events, Scalar, _record, read_scalars
-from recombine.solvers.tensors import DTYPES, read_tensors, write_tensors
+from recombine.solvers.training import checkpoint
+from recombine.solvers.training.batches import Batches, Stage
+from recombine.solvers.training.events import Events, Scalar, _record, read_scalars
+from recombine.solvers.training.tensors import DTYPES, read_tensors, write_tensors
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 
@@ -95,7 +95,7 @@ def test_a_record_that_was_cut_off_is_left_out_and_a_damaged_one_is_seen(tmp_pat
 
 
 def test_the_first_record_is_as_tensorboard_writes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recombine.solvers.events.time.time", lambda: 0.0)
+    monkeypatch.setattr("recombine.solvers.training.events.time.time", lambda: 0.0)
     events = Events(tmp_path, 0)
     # wall_time 0, step 0, file_version: 26 bytes
     assert events.file.read_bytes()[12:-4] == b"\x09" + bytes(8) + b"\x10\x00" + b"\x1a\x0dbrain.Event:2"
@@ -117,9 +117,9 @@ def test_checksums_are_turned_as_tensorboard_turns_them() -> None:
     st.integers(1, 3),
 )
 def test_every_epoch_has_every_row_of_its_stage_once(stages: list[tuple[int, int]], batch: int, epochs: int) -> None:
-    course = Course(tuple(Stage(np.arange(n), many) for n, many in stages), batch, Key(0))
+    batches = Batches(tuple(Stage(np.arange(n), many) for n, many in stages), batch, Key(0))
     met: dict[int, list[int]] = {}
-    for step in range(course.steps(epochs)):
-        met.setdefault(course.epoch(step).number, []).extend(course.rows(step).tolist())
+    for step in range(batches.steps(epochs)):
+        met.setdefault(batches.epoch(step).number, []).extend(batches.rows(step).tolist())
     lengths = [n for n, many in [*stages[:-1], (stages[-1][0], epochs)] for _ in range(many)]
     assert [sorted(rows) for rows in met.values()] == [list(range(n)) for n in lengths]

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombine[models]'")
 
-from tests.solvers.lessons import KEY, LONG, TRAINING, checkpoints, learn
+from tests.solvers.objectives import KEY, LONG, TRAINING, checkpoints, learn
 
 pytestmark = pytest.mark.full
 ROOT = Path(__file__).parents[2]
@@ -21,7 +21,7 @@ def test_ten_kills_at_random_moments_leave_no_trace(tmp_path: Path) -> None:
     training, cut = replace(TRAINING, epochs=LONG), tmp_path / "cut"
     learn(tmp_path / "whole", training)
     for steps in (KEY / "kills").rng().integers(1, 40, size=10):
-        command = [sys.executable, "-m", "tests.solvers.lessons", str(cut), "at once"]
+        command = [sys.executable, "-m", "tests.solvers.objectives", str(cut), "at once"]
         process = subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE)
         assert process.stdout
         for _ in range(steps):

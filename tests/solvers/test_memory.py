@@ -5,12 +5,12 @@ import sys
 
 import pytest
 
-from recombine.solvers.memory import keep_memory
+from recombine.solvers.training.memory import keep_memory
 
 PROGRAM = """
 import ctypes
 import resource
-from recombine.solvers.memory import keep_memory
+from recombine.solvers.training.memory import keep_memory
 {first}
 libc, size = ctypes.CDLL(None), ctypes.c_size_t(40_000_000)
 libc.malloc.restype = ctypes.c_void_p

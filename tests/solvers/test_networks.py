@@ -12,7 +12,7 @@ from recombine.solvers.networks.cnn import Cnn
 from recombine.solvers.networks.images import NETWORKS, build, parameters
 from recombine.solvers.networks.resnet import COUNTER, MEAN, ResNet
 from recombine.solvers.networks.wren import Wren
-from recombine.solvers.tensors import write_tensors
+from recombine.solvers.training.tensors import write_tensors
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 

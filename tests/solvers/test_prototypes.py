@@ -18,14 +18,14 @@ from recombine.benchmarks.curi.world import CuriWorld
 from recombine.language.expr import Expr
 from recombine.semantics.table import Table, build
 from recombine.solvers import prototypes
+from recombine.solvers.modalities import Modality
 from recombine.solvers.networks.prototype import Plan, PrototypeNetwork
 from recombine.solvers.networks.prototype import build as build_network
-from recombine.solvers.prototypes import EpisodeLesson, PrototypeSolver, as_episodes, embed, on_episodes, read
-from recombine.solvers.records import read_metrics
-from recombine.solvers.run import Run
-from recombine.solvers.sights import Modality
-from recombine.solvers.train import Moment, Watch, unwatched
-from recombine.solvers.training import Training
+from recombine.solvers.prototypes import EpisodeObjective, PrototypeSolver, as_episodes, embed, on_episodes, read
+from recombine.solvers.training.loop import Progress, Watch, unwatched
+from recombine.solvers.training.records import read_metrics
+from recombine.solvers.training.run import Run
+from recombine.solvers.training.settings import Training
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.tasks.episodes import Episodes, Shape, draw_episodes
@@ -193,8 +193,8 @@ def test_the_loss_of_an_episode_is_that_of_its_query(episodes: Episodes, example
     network, sight = network_of().eval(), SCHEMA.open(scenes)
     said = np.log(solver_of().predict(examples.observed()))
     expected = -said[np.arange(len(said)), examples.asked].mean()
-    lesson = EpisodeLesson(network, sight, episodes, lambda *_: {})
-    assert float(lesson.loss(np.arange(24)).detach()) == pytest.approx(expected, rel=1e-4)
+    objective = EpisodeObjective(network, sight, episodes, lambda *_: {})
+    assert float(objective.loss(np.arange(24)).detach()) == pytest.approx(expected, rel=1e-4)
     assert on_episodes(network, sight, episodes, at_once=5)["loss"] == pytest.approx(expected, rel=1e-4)
 
 
@@ -204,7 +204,7 @@ def test_writing_the_concept_counts_alpha_as_much(episodes: Episodes, scenes: Sc
     text[:, -1] = 1
     rows = np.array([5, 9, 0])
     none, some, more = (
-        EpisodeLesson(network, sight, episodes, lambda *_: {}, alpha, text).loss(rows).detach()
+        EpisodeObjective(network, sight, episodes, lambda *_: {}, alpha, text).loss(rows).detach()
         for alpha in (0.0, 1.0, 3)
     )
     assert network.decoder is not None
@@ -221,8 +221,8 @@ class Stopped(Exception):
 
 
 def stop_after(step: int) -> Watch:
-    def watch(moment: Moment) -> None:
-        if moment.step > step:  # the checkpoint of a step is written after it was watched
+    def watch(progress: Progress) -> None:
+        if progress.step > step:  # the checkpoint of a step is written after it was watched
             raise Stopped
 
     return watch
@@ -253,15 +253,15 @@ def test_a_run_that_was_stopped_ends_in_the_same_bytes(examples: Examples, tmp_p
 def test_a_tenth_of_the_episodes_is_held_back_and_the_rest_is_learnt(
     monkeypatch: pytest.MonkeyPatch, examples: Examples, episodes: Episodes, tmp_path: Path
 ) -> None:
-    lessons: list[EpisodeLesson] = []
-    monkeypatch.setattr(PrototypeSolver, "learn", lambda self, lesson, key: lessons.append(lesson))
+    objectives: list[EpisodeObjective] = []
+    monkeypatch.setattr(PrototypeSolver, "learn", lambda self, objective, key: objectives.append(objective))
     solver = learner(tmp_path, "avg-pool")
     assert solver.fit(examples, KEY) is solver
-    learnt = {row.tobytes() for row in lessons[0].episodes.scene}
+    learnt = {row.tobytes() for row in objectives[0].episodes.scene}
     back = np.array([row.tobytes() not in learnt for row in episodes.scene])
     assert len(learnt) == 22 and back.sum() == 2
     held = Episodes(*(column[back] for column in episodes))
-    assert lessons[0].validate() == on_episodes(solver.network, lessons[0].sight, held)
+    assert objectives[0].validate() == on_episodes(solver.network, objectives[0].sight, held)
 
 
 def test_learning_lowers_the_loss(examples: Examples, episodes: Episodes, scenes: Scenes, tmp_path: Path) -> None:

@@ -21,25 +21,24 @@ pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombi
 
 import torch
 
-from recombine.solvers import checkpoint
-from recombine.solvers import train as loop
-from recombine.solvers.course import Stage
-from recombine.solvers.events import read_scalars
-from recombine.solvers.records import read_metrics
-from recombine.solvers.run import Run
-from recombine.solvers.train import Moment, load_best, train
-from recombine.solvers.training import Standing, Training
+from recombine.solvers.training import checkpoint, loop
+from recombine.solvers.training.batches import Stage
+from recombine.solvers.training.events import read_scalars
+from recombine.solvers.training.loop import Progress, load_best, train
+from recombine.solvers.training.records import read_metrics
+from recombine.solvers.training.run import Run
+from recombine.solvers.training.settings import Training, ValidationState
 from recombine.store.errors import UserError
-from tests.solvers.lessons import KEY, TRAINING, Tiny, checkpoints, learn, run_in
+from tests.solvers.objectives import KEY, TRAINING, Tiny, checkpoints, learn, run_in
 
 
 class Stopped(Exception):
     pass
 
 
-def stop_at(step: int) -> Callable[[Moment], None]:
-    def watch(moment: Moment) -> None:
-        if moment.step == step:
+def stop_at(step: int) -> Callable[[Progress], None]:
+    def watch(progress: Progress) -> None:
+        if progress.step == step:
             raise Stopped
 
     return watch
@@ -70,7 +69,7 @@ def test_a_training_that_was_stopped_ends_in_the_same_bytes(
 
 def test_a_training_that_was_killed_ends_in_the_same_bytes(whole: Path, tmp_path: Path) -> None:
     root = Path(__file__).parents[2]
-    command = [sys.executable, "-m", "tests.solvers.lessons", str(tmp_path)]
+    command = [sys.executable, "-m", "tests.solvers.objectives", str(tmp_path)]
     process = subprocess.Popen(command, cwd=root, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdin and process.stdout
     while process.stdout.readline().strip() != "11":
@@ -125,36 +124,36 @@ def test_every_row_comes_once_in_an_epoch_and_in_another_order_in_the_next(tmp_p
 
 
 def test_an_early_stage_has_its_rows_and_is_not_judged(tmp_path: Path) -> None:
-    lesson = Tiny(stages=(Stage(np.arange(8), epochs=3), Stage(np.arange(36))))
+    objective = Tiny(stages=(Stage(np.arange(8), epochs=3), Stage(np.arange(36))))
     training = replace(TRAINING, epochs=1, validate_every=None)
-    standing = train(lesson, training, run_in(tmp_path, training), KEY)
-    assert [set(rows) <= set(range(8)) for rows in lesson.asked] == [True] * 3 + [False] * 5
-    assert standing.best_step == 8
+    validated = train(objective, training, run_in(tmp_path, training), KEY)
+    assert [set(rows) <= set(range(8)) for rows in objective.asked] == [True] * 3 + [False] * 5
+    assert validated.best_step == 8
 
 
 def test_training_stops_when_nothing_gets_better(tmp_path: Path) -> None:
     training = replace(TRAINING, epochs=1_000, patience=2)
-    standing = train(Tiny(), training, run_in(tmp_path, training), KEY)
+    validated = train(Tiny(), training, run_in(tmp_path, training), KEY)
     values = [row.value for row in read_metrics(tmp_path) if row.name == "validation/loss"]
     assert len(values) < 1_000 and np.argmin(values) == len(values) - 3
-    assert standing.best == min(values) and standing.waited == 2
+    assert validated.best == min(values) and validated.waited == 2
 
 
 def test_very_small_steps_are_no_progress_but_the_best_is_kept() -> None:
-    training, standing = Training(patience=3, least=0.1), Standing()
+    training, validated = Training(patience=3, least=0.1), ValidationState()
     for step, value in enumerate([1.0, 0.95, 0.92, 0.85, 0.84, 0.83, 0.82]):
-        standing = standing.after({"loss": value}, step, training)
-    assert (standing.best, standing.best_step, standing.mark, standing.waited) == (0.82, 6, 0.85, 3)
-    assert standing.over(training) and not standing.over(replace(training, patience=4))
+        validated = validated.after({"loss": value}, step, training)
+    assert (validated.best, validated.best_step, validated.mark, validated.waited) == (0.82, 6, 0.85, 3)
+    assert validated.over(training) and not validated.over(replace(training, patience=4))
 
 
 @given(st.lists(st.floats(0, 1, width=16), min_size=1, max_size=12), st.booleans())
 def test_the_best_is_the_first_of_the_best(values: list[float], higher: bool) -> None:
-    standing = Standing()
+    validated = ValidationState()
     for step, value in enumerate(values):
-        standing = standing.after({"loss": value}, step, Training(higher=higher, least=0.3))
+        validated = validated.after({"loss": value}, step, Training(higher=higher, least=0.3))
     best = max(values) if higher else min(values)
-    assert (standing.best, standing.best_step) == (best, values.index(best))
+    assert (validated.best, validated.best_step) == (best, values.index(best))
 
 
 def test_the_rate_falls_on_a_plateau(whole: Path) -> None:
@@ -172,7 +171,7 @@ def test_the_rate_falls_when_that_of_pytorchs_schedule_does(losses: list[float],
         optimiser, factor=0.5, patience=patience, threshold=least, eps=0
     )
     training = Training(slower_by=0.5, slower_after=(patience + 1) * 30, slower_least=least, judge="mAP", higher=True)
-    ours = Standing()
+    ours = ValidationState()
     for place, loss in enumerate(losses, 1):
         theirs.step(loss)
         ours = ours.after({"loss": loss, "mAP": 0.5}, 30 * place, training)
@@ -189,8 +188,8 @@ def heeded() -> Iterator[None]:
 
 @pytest.mark.usefixtures("heeded")
 def test_who_asks_to_stop_finds_a_checkpoint_of_that_moment(whole: Path, tmp_path: Path) -> None:
-    def ask(moment: Moment) -> None:
-        if moment.step == 5:
+    def ask(progress: Progress) -> None:
+        if progress.step == 5:
             signal.raise_signal(signal.SIGINT)
 
     seldom = replace(TRAINING, checkpoint_every=1e9)
@@ -204,8 +203,8 @@ def test_who_asks_to_stop_finds_a_checkpoint_of_that_moment(whole: Path, tmp_pat
 
 @pytest.mark.usefixtures("heeded")
 def test_a_training_in_the_background_goes_on_ignoring_ctrl_c(whole: Path, tmp_path: Path) -> None:
-    def ask(moment: Moment) -> None:
-        if moment.step == 5:
+    def ask(progress: Progress) -> None:
+        if progress.step == 5:
             signal.raise_signal(signal.SIGINT)
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -215,8 +214,8 @@ def test_a_training_in_the_background_goes_on_ignoring_ctrl_c(whole: Path, tmp_p
 
 @pytest.mark.usefixtures("heeded")
 def test_who_asks_twice_is_not_made_to_wait(tmp_path: Path) -> None:
-    def ask(moment: Moment) -> None:
-        for _ in range(2 if moment.step == 5 else 0):
+    def ask(progress: Progress) -> None:
+        for _ in range(2 if progress.step == 5 else 0):
             signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
@@ -225,8 +224,8 @@ def test_who_asks_twice_is_not_made_to_wait(tmp_path: Path) -> None:
 
 
 def test_the_time_of_all_sittings_is_counted(tmp_path: Path) -> None:
-    def stop(moment: Moment) -> None:
-        if moment.step == 5:
+    def stop(progress: Progress) -> None:
+        if progress.step == 5:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -240,11 +239,11 @@ def test_the_time_of_all_sittings_is_counted(tmp_path: Path) -> None:
 
 
 def test_the_best_network_is_kept(whole: Path) -> None:
-    lesson = Tiny(KEY / "elsewhere")
-    standing = load_best(run_in(whole).best, lesson.network, run_in(whole).identity)
-    lesson.network.eval()
+    objective = Tiny(KEY / "elsewhere")
+    validated = load_best(run_in(whole).best, objective.network, run_in(whole).identity)
+    objective.network.eval()
     with torch.no_grad():
-        assert lesson.validate()["loss"] == standing.best
+        assert objective.validate()["loss"] == validated.best
 
 
 def test_tensorboard_sees_what_the_metrics_say(whole: Path, tmp_path: Path) -> None:
@@ -281,7 +280,7 @@ def test_what_a_killed_training_left_half_written_goes(whole: Path, tmp_path: Pa
 
 
 def test_a_run_is_trained_by_one_at_a_time(whole: Path, tmp_path: Path) -> None:
-    def meddle(moment: Moment) -> None:
+    def meddle(progress: Progress) -> None:
         with pytest.raises(UserError, match="is being trained by another process; wait until it is done"):
             learn(tmp_path)
 
@@ -314,14 +313,14 @@ def test_a_loss_that_is_no_number_leaves_the_last_good_checkpoint(tmp_path: Path
 
 
 def test_weights_that_are_no_numbers_are_not_written(tmp_path: Path) -> None:
-    lesson = Tiny()
+    objective = Tiny()
 
-    def spoil(moment: Moment) -> None:
-        if moment.step == 4:
-            next(lesson.network.parameters()).data[0] = float("inf")
+    def spoil(progress: Progress) -> None:
+        if progress.step == 4:
+            next(objective.network.parameters()).data[0] = float("inf")
 
     with pytest.raises(UserError, match="the weights are no longer numbers"):
-        train(lesson, TRAINING, run_in(tmp_path), KEY, spoil)
+        train(objective, TRAINING, run_in(tmp_path), KEY, spoil)
     with pytest.raises(Stopped):
         learn(tmp_path / "same", watch=stop_at(4))
     assert checkpoints(tmp_path) == checkpoints(tmp_path / "same")
@@ -330,8 +329,8 @@ def test_weights_that_are_no_numbers_are_not_written(tmp_path: Path) -> None:
 def test_a_full_disk_leaves_the_last_good_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The command line says it in one sentence; here it is that the file is whole or as it was."""
 
-    def fill(moment: Moment) -> None:
-        if moment.step == 7:
+    def fill(progress: Progress) -> None:
+        if progress.step == 7:
             monkeypatch.setattr(Path, "write_bytes", cut_off)
 
     def cut_off(file: Path, data: bytes) -> int:

@@ -13,13 +13,13 @@ import pytest
 
 pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombine[models]'")
 
-from recombine.solvers import checkpoint
-from recombine.solvers.records import read_config, read_metrics, read_results
-from recombine.solvers.tensors import METADATA
-from recombine.solvers.train import load_best, train
+from recombine.solvers.training import checkpoint
+from recombine.solvers.training.loop import load_best, train
+from recombine.solvers.training.records import read_config, read_metrics, read_results
+from recombine.solvers.training.tensors import METADATA
 from recombine.store.errors import UserError
 from recombine.store.key import Key
-from tests.solvers.lessons import KEY, TRAINING, Tiny, learn, run_in
+from tests.solvers.objectives import KEY, TRAINING, Tiny, learn, run_in
 
 ROOT = Path(__file__).parents[2]
 
@@ -48,7 +48,7 @@ def test_nothing_is_written_before_the_lock(whole: Path, tmp_path: Path) -> None
     """A second training with another length may not touch what the first has written."""
     folder = copied(whole, tmp_path / "run")
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.solvers.lessons", str(tmp_path / "busy")],
+        [sys.executable, "-m", "tests.solvers.objectives", str(tmp_path / "busy")],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -44,7 +44,7 @@ def test_curi_does_not_forget_the_table_once_the_scenes_are_there(tmp_path: Path
 
 def test_a_training_is_refused_before_it_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombine[models]'")
-    from tests.solvers.lessons import learn
+    from tests.solvers.objectives import learn
 
     monkeypatch.setattr(room.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1_000}))
     with pytest.raises(UserError, match=r"The training in .* needs 1\.\d MB, but .* has 1\.0 kB free"):

@@ -13,8 +13,7 @@ from rich.console import Console
 from recombine.benchmarks import reference_scores as of_beside
 from recombine.benchmarks.concept_world import study as of_study
 from recombine.benchmarks.concept_world.published import F1, FURTHER, MODELS
-from recombine.report.training_progress import Teller
-from recombine.solvers import training
+from recombine.report.training_progress import ProgressPrinter
 from recombine.store.errors import UserError
 from recombine.verbs import learners
 from tests.commands import Run, refused
@@ -85,7 +84,7 @@ def test_baselines_stand_beside_the_networks_and_are_scored_once(
     assert {"| majority", "| nearest", "| statistics", "| weak oracle"} <= set(rows)
 
 
-class Moment(NamedTuple):
+class Progress(NamedTuple):
     epoch: int = 41
     step: int = 1_234
     steps: int = 3_400
@@ -97,12 +96,12 @@ class Moment(NamedTuple):
 
 def test_what_is_told_of_a_training_is_one_line_however_narrow_the_console() -> None:
     said = StringIO()
-    teller = Teller("concept-world-substitution-curriculum-predinet-0", Console(file=said, width=40))
-    teller(Moment())
-    teller(Moment(each=1.0))
-    teller(Moment())
+    printer = ProgressPrinter("concept-world-substitution-curriculum-predinet-0", Console(file=said, width=40))
+    printer(Progress())
+    printer(Progress(each=1.0))
+    printer(Progress())
     first, second = said.getvalue().splitlines()
-    assert first == second == teller.line(Moment()) and len(first) > 80
+    assert first == second == printer.line(Progress()) and len(first) > 80
 
 
 def test_tables_need_no_pytorch(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,8 +32,8 @@ from recombine.report.findings import Verdict
 from recombine.report.table import Table
 from recombine.solvers.programs import Layout, lay_out, well_formed
 from recombine.solvers.questions import Questions, joined
-from recombine.solvers.records import identity_of, read_config
-from recombine.solvers.training import Training
+from recombine.solvers.training.records import identity_of, read_config
+from recombine.solvers.training.settings import Training
 from recombine.store.engine import Engine
 from recombine.store.errors import UserError
 from recombine.store.key import Key
@@ -236,7 +236,7 @@ class ClosureNetworks(Networks[Data]):
         from recombine.solvers.networks import readers
         from recombine.solvers.networks.program_generator import GeneratorPlan, ProgramGenerator
         from recombine.solvers.parsing import Rewarded
-        from recombine.solvers.seeding import seeded
+        from recombine.solvers.training.seeding import seeded
 
         words, functions, key = len(study.vocabulary), clevr_functions(), job.key / "network"
         if job.model != GENERATOR:
@@ -249,8 +249,8 @@ class ClosureNetworks(Networks[Data]):
 
     def objective(self, job: Job, study: Data, network: Any) -> Any:
         from recombine.solvers.answering import AnswerLesson, alike
-        from recombine.solvers.course import Stage
         from recombine.solvers.parsing import ProgramLesson, RewardLesson, by_length
+        from recombine.solvers.training.batches import Stage
         from recombine.solvers.views import must_fit
 
         if job.options.begin:
@@ -269,7 +269,7 @@ class ClosureNetworks(Networks[Data]):
         return RewardLesson(network, questions, stages, _Reward(study, questions), validation)
 
     def examine(self, job: Job, study: Data, network: Any) -> dict[str, Any]:
-        from recombine.solvers.train import settled
+        from recombine.solvers.training.loop import settled
 
         with settled(job.training):
             network.to(job.training.device).eval()
@@ -294,7 +294,7 @@ class ClosureNetworks(Networks[Data]):
     def _generator(self, job: Job, study: Data) -> Any:
         """The generator of another run."""
         from recombine.benchmarks.networks import job_of
-        from recombine.solvers.train import load_best
+        from recombine.solvers.training.loop import load_best
 
         folder = Path(job.options.generator)
         config = read_config(folder)
@@ -376,7 +376,7 @@ def _begun(job: Job) -> Job:
 
 def _begin(job: Job, network: Any) -> None:
     """Give a network the weights of the run that it begins from."""
-    from recombine.solvers.train import load_best
+    from recombine.solvers.training.loop import load_best
 
     inner = network.generator if _weak(job) else network
     folder = Path(job.options.begin)

@@ -30,7 +30,7 @@ from recombine.report.document import Chapter, Figure
 from recombine.report.findings import Verdict
 from recombine.report.score_charts import Confusion, confusion_chart, score_chart
 from recombine.report.table import Column, Table
-from recombine.solvers.training import Training
+from recombine.solvers.training.settings import Training
 from recombine.store.engine import Engine
 from recombine.store.errors import UserError
 from recombine.store.key import Key

@@ -29,7 +29,7 @@ from recombine.report.findings import Verdict
 from recombine.report.score_charts import score_chart
 from recombine.report.table import Cell, Column, Table
 from recombine.solvers.kinds import MODALITIES, PICTURE, POOLINGS
-from recombine.solvers.training import Training
+from recombine.solvers.training.settings import Training
 from recombine.store.engine import Engine
 from recombine.store.errors import UserError
 from recombine.store.store import Store
@@ -176,7 +176,7 @@ class CuriNetworks(Networks[Study]):
         return Job("curi", config["split"], network["pooling"], config["seed"], *data, own)
 
     def modality(self, job: Job, study: Study) -> Any:
-        from recombine.solvers.sights import Modality
+        from recombine.solvers.modalities import Modality
 
         return Modality(job.options.modality, picture_size(job.options.size), study.setup.edition.first_bin)
 
@@ -188,18 +188,18 @@ class CuriNetworks(Networks[Study]):
         return build(Plan(job.options.modality, job.model, shape, norm, words), job.key / "network")
 
     def objective(self, job: Job, study: Study, network: Any) -> Any:
-        from recombine.solvers.prototypes import EpisodeLesson
+        from recombine.solvers.prototypes import EpisodeObjective
 
         own, seen = job.options, self.modality(job, study).open(study.scenes)
         validation = Validation(study, job.split, own.negatives, own.modality)
         texts = words_of(study).numbers(study.space.concepts) if own.alpha else None
         episodes = study.episodes(job.split, "train", own.negatives)
-        return EpisodeLesson(network, seen, episodes, validation, own.alpha, texts)
+        return EpisodeObjective(network, seen, episodes, validation, own.alpha, texts)
 
     def examine(self, job: Job, study: Study, network: Any) -> dict[str, Any]:
         from recombine.solvers.prototypes import PrototypeSolver
         from recombine.solvers.sitting import sit
-        from recombine.solvers.train import settled
+        from recombine.solvers.training.loop import settled
 
         episodes, modality = self.tested(job, study)["episodes"], self.modality(job, study)
         solver = PrototypeSolver(network, modality, job.training)

@@ -11,8 +11,8 @@ from recombine.solvers.networks.mlp import Mlp
 from recombine.solvers.networks.predinet import PrediNet
 from recombine.solvers.networks.resnet import ResNet
 from recombine.solvers.networks.wren import Wren
-from recombine.solvers.seeding import seeded
-from recombine.solvers.tensors import read_tensors
+from recombine.solvers.training.seeding import seeded
+from recombine.solvers.training.tensors import read_tensors
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 

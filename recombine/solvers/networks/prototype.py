@@ -15,7 +15,7 @@ from recombine.solvers.networks.grid import GridEncoder, offsets
 from recombine.solvers.networks.objects import ObjectSets
 from recombine.solvers.networks.pooling import SIZE, build_pooling
 from recombine.solvers.networks.schema import SchemaEncoder
-from recombine.solvers.seeding import seeded
+from recombine.solvers.training.seeding import seeded
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 

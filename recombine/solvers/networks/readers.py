@@ -9,7 +9,7 @@ from recombine.solvers.networks.question_lstm import LstmPlan, QuestionLstm
 from recombine.solvers.networks.tensor_nmn import TensorNMN, TensorPlan
 from recombine.solvers.networks.vector_nmn import VectorNMN, VectorPlan
 from recombine.solvers.programs import Functions
-from recombine.solvers.seeding import seeded
+from recombine.solvers.training.seeding import seeded
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 

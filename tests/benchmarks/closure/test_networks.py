@@ -22,8 +22,8 @@ from recombine.benchmarks.closure.study import ClosureScale, ClosureStudy
 from recombine.benchmarks.networks import Job, trained
 from recombine.benchmarks.runs import read_outcomes
 from recombine.solvers.questions import Questions, Vocabulary
-from recombine.solvers.records import read_config, read_results
-from recombine.solvers.train import Moment
+from recombine.solvers.training.loop import Moment
+from recombine.solvers.training.records import read_config, read_results
 from recombine.store.errors import UserError
 from recombine.store.store import Store
 from recombine.verbs.learners import write_page

@@ -19,7 +19,7 @@ from recombine.metrics.confusion import f1
 from recombine.render.grid import paint
 from recombine.solvers.networks.images import build
 from recombine.solvers.pictures import answer, held_back
-from recombine.solvers.records import read_config
+from recombine.solvers.training.records import read_config
 from recombine.store.engine import InProcess
 from recombine.store.errors import UserError
 from recombine.store.key import Key

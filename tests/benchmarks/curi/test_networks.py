@@ -21,12 +21,12 @@ from recombine.benchmarks.curi.networks import NETWORKS, PAPER, SETTINGS, Option
 from recombine.benchmarks.curi.study import Study
 from recombine.benchmarks.curi.validation import Validation, words_of
 from recombine.benchmarks.networks import Job, examine, job_of, learn
+from recombine.solvers.modalities import Modality
 from recombine.solvers.networks.images import parameters
 from recombine.solvers.networks.prototype import Plan, build
-from recombine.solvers.prototypes import EpisodeLesson, PrototypeSolver
-from recombine.solvers.records import read_config, read_metrics, runs_of
-from recombine.solvers.sights import Modality
+from recombine.solvers.prototypes import EpisodeObjective, PrototypeSolver
 from recombine.solvers.sitting import answered
+from recombine.solvers.training.records import read_config, read_metrics, runs_of
 from recombine.store.errors import UserError
 from recombine.tasks.episodes import Episodes
 
@@ -152,7 +152,7 @@ def test_pictures_and_sounds_are_learnt_from(study: Study, modality: str, size: 
     network, sight = NETWORKS.network(job, study), NETWORKS.modality(job, study).open(study.scenes)
     episodes = study.episodes("boolean", "train", "hard")
     few = Episodes(episodes.concept[:2], *(column[:2, [0, 1, 5, 6, 25, 30]] for column in episodes[1:]))
-    loss = EpisodeLesson(network, sight, few, lambda *_: {}).loss(np.arange(2))
+    loss = EpisodeObjective(network, sight, few, lambda *_: {}).loss(np.arange(2))
     loss.backward()
     assert torch.isfinite(loss) and all(weight.grad is not None for weight in network.parameters())
 
@@ -220,8 +220,8 @@ def test_a_loss_that_is_no_number_leaves_the_last_good_checkpoint(
     study: Study, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = copytree(finished, tmp_path / JOB.name)
-    loss = EpisodeLesson.loss
-    monkeypatch.setattr(EpisodeLesson, "loss", lambda self, rows: loss(self, rows) * float("nan"))
+    loss = EpisodeObjective.loss
+    monkeypatch.setattr(EpisodeObjective, "loss", lambda self, rows: loss(self, rows) * float("nan"))
     with pytest.raises(UserError, match=r"the loss is no longer a number at step 4; the last good checkpoint is"):
         learn(but(training=replace(BRIEFLY, steps=6)), study, tmp_path)
     assert checkpoints(folder) == checkpoints(finished) and told(folder) == told(finished)

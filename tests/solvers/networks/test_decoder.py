@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from recombine.solvers.networks.decoder import WIDTH, ConceptDecoder
-from recombine.solvers.seeding import seeded
 from recombine.solvers.text import END, PAD
+from recombine.solvers.training.seeding import seeded
 from recombine.store.key import Key
 
 KEY = Key(5) / "decoder"

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from recombine.solvers.networks.grid import OBJECT, GridEncoder, cells, offsets, one_hot
-from recombine.solvers.seeding import seeded
+from recombine.solvers.training.seeding import seeded
 from recombine.store.key import Key
 
 KEY = Key(6) / "grid"

@@ -10,7 +10,7 @@ from torch import Tensor
 from recombine.solvers.networks import program_generator
 from recombine.solvers.networks.program_generator import GeneratorPlan, ProgramGenerator, plain_decode
 from recombine.solvers.programs import END, NULL
-from recombine.solvers.seeding import seeded
+from recombine.solvers.training.seeding import seeded
 from recombine.store.key import Key
 
 ONE, TWO = GeneratorPlan(30, 20, 12, 8, 1, 10), GeneratorPlan(30, 20, 12, 8, 2, 10)

@@ -25,7 +25,7 @@ from recombine.solvers.networks.readers import MODULAR, READERS, build
 from recombine.solvers.networks.tensor_nmn import TensorNMN, TensorPlan
 from recombine.solvers.networks.vector_nmn import VectorNMN, VectorPlan
 from recombine.solvers.programs import SPECIAL, lay_out
-from recombine.solvers.seeding import seeded
+from recombine.solvers.training.seeding import seeded
 from recombine.solvers.views import FeatureMaps, Pixels, View, noisy, objects
 from recombine.store.errors import UserError
 from recombine.store.key import Key

@@ -14,7 +14,7 @@ from recombine.solvers.networks import relation
 from recombine.solvers.networks.grid import offsets
 from recombine.solvers.networks.objects import ObjectSets, grouped
 from recombine.solvers.networks.relation import PairSum, RelationNet
-from recombine.solvers.seeding import seeded
+from recombine.solvers.training.seeding import seeded
 from recombine.store.key import Key
 from tests.solvers.networks.drawn import vectors
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from recombine.solvers.networks.dropout import dropout
 from recombine.solvers.networks.objects import grouped
 from recombine.solvers.networks.transformer import DROPPED, HEADS, INNER, LAYERS, Layer, TransformerPool
-from recombine.solvers.seeding import seeded
+from recombine.solvers.training.seeding import seeded
 from recombine.store.key import Key
 from tests.solvers.networks.drawn import vectors
 

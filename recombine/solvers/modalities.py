@@ -1,4 +1,4 @@
-"""Sights: what a learner gets to see of a scene, as numbers: its schema, its picture, or its sound.
+"""Modalities: what a learner gets to see of a scene, as numbers: its schema, its picture, or its sound.
 
 A sight is opened on a batch of scenes and asked for some of them again and again. Pictures and sounds are made when
 they are first asked for, and remembered as long as they fit into memory.

@@ -1,11 +1,11 @@
-"""Courses: which rows are learnt from at which step.
+"""Batches: which rows are learnt from at which step.
 
-A course has one or more stages, each with rows of its own; all but the last have so many epochs. In an epoch every row
+There are one or more stages, each with rows of its own; all but the last have so many epochs. In an epoch every row
 of the stage comes once, in an order that the key and the epoch decide, so a training can begin anywhere. Where rows are
 said to be alike, such as questions of one length, these go together as far as possible, so that little is filled up.
 
->>> course = Course((Stage(np.arange(5)),), 2, Key(0))
->>> [len(course.rows(step)) for step in range(3)], course.epoch(3).number
+>>> batches = Batches((Stage(np.arange(5)),), 2, Key(0))
+>>> [len(batches.rows(step)) for step in range(3)], batches.epoch(3).number
 ([2, 2, 1], 1)
 """
 
@@ -38,7 +38,7 @@ class Epoch(NamedTuple):
     """The first step after it."""
 
 
-class Course:
+class Batches:
     """The rows of every step."""
 
     def __init__(self, stages: tuple[Stage, ...], batch: int, key: Key) -> None:
@@ -46,7 +46,7 @@ class Course:
         self._order = lru_cache(maxsize=1)(self._new_order)
 
     def steps(self, epochs: int) -> int:
-        """How many steps the course takes with so many epochs of its last stage."""
+        """How many steps it takes with so many epochs of its last stage."""
         first = sum(stage.epochs * self._length(stage) for stage in self.stages[:-1])
         return first + epochs * self._length(self.stages[-1])
 
@@ -59,7 +59,7 @@ class Course:
             if last or done < stage.epochs:
                 return Epoch(number + done, place, start + done * length, start + (done + 1) * length)
             number, start = number + stage.epochs, start + stage.epochs * length
-        raise AssertionError("a course has stages")
+        raise AssertionError("there are stages")
 
     def rows(self, step: int) -> np.ndarray:
         """The rows of a step, int[at most batch]."""

@@ -23,9 +23,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recombine.solvers.checkpoint import Identity, difference
-from recombine.solvers.events import Events
-from recombine.solvers.records import FORMAT, SCHEMA, Measured, read_config, read_metrics
+from recombine.solvers.training.checkpoint import Identity, difference
+from recombine.solvers.training.events import Events
+from recombine.solvers.training.records import FORMAT, SCHEMA, Measured, read_config, read_metrics
 from recombine.store.errors import UserError
 from recombine.store.paths import within
 from recombine.store.room import need_room

@@ -1,4 +1,4 @@
-"""A tiny lesson with all that a training can forget: noise, running means, momentum, a rate that falls."""
+"""A tiny objective with all that a training can forget: noise, running means, momentum, a rate that falls."""
 
 import sys
 from dataclasses import replace
@@ -8,11 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from recombine.solvers.course import Stage
-from recombine.solvers.run import Run
-from recombine.solvers.seeding import seeded
-from recombine.solvers.train import Moment, Watch, train, unwatched
-from recombine.solvers.training import Training
+from recombine.solvers.training.batches import Stage
+from recombine.solvers.training.loop import Progress, Watch, train, unwatched
+from recombine.solvers.training.run import Run
+from recombine.solvers.training.seeding import seeded
+from recombine.solvers.training.settings import Training
 from recombine.store.key import Key
 
 KEY = Key(3) / "tiny"
@@ -48,9 +48,9 @@ def run_in(folder: Path, training: Training = TRAINING, name: str = "tiny") -> R
 
 
 def learn(folder: Path, training: Training = TRAINING, watch: Watch = unwatched) -> Tiny:
-    lesson = Tiny()
-    train(lesson, training, run_in(folder, training), KEY, watch)
-    return lesson
+    objective = Tiny()
+    train(objective, training, run_in(folder, training), KEY, watch)
+    return objective
 
 
 def checkpoints(folder: Path) -> list[bytes]:
@@ -63,8 +63,8 @@ LONG = 150
 if __name__ == "__main__":  # a training that tells its steps, and waits or not, to be killed
     at_once = len(sys.argv) > 2
 
-    def tell(moment: Moment) -> None:
-        print(moment.step, flush=True)
+    def tell(progress: Progress) -> None:
+        print(progress.step, flush=True)
         if not at_once:
             sys.stdin.readline()
 

@@ -14,11 +14,10 @@ from recombine.benchmarks.curi.world import CURI_VOCABULARY, CuriWorld
 from recombine.render.raytrace import raytrace
 from recombine.render.sound import Voicing, sounds
 from recombine.render.spectrogram import spectrograms
-from recombine.solvers import sights
 from recombine.solvers.kinds import PICTURE
+from recombine.solvers.modalities import Modality, Seen
 from recombine.solvers.networks.objects import ObjectSets
 from recombine.solvers.networks.schema import properties
-from recombine.solvers.sights import Modality, Seen
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.world.scenes import ABSENT, Scenes

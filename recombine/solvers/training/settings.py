@@ -99,7 +99,7 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Standing:
+class ValidationState:
     """How a training stands after its validations."""
 
     best: float | None = None
@@ -115,7 +115,7 @@ class Standing:
     lowered: int = 0
     """How often the rate was lowered."""
 
-    def after(self, validation: Mapping[str, float], step: int, training: Training) -> "Standing":
+    def after(self, validation: Mapping[str, float], step: int, training: Training) -> "ValidationState":
         """How it stands after one more validation."""
         value, new = validation[training.judge], self._rated(validation, step, training)
         if _better(value, self.best, training, 0.0):
@@ -124,7 +124,7 @@ class Standing:
             return replace(new, mark=value, waited=0)
         return replace(new, waited=self.waited + 1)
 
-    def _rated(self, validation: Mapping[str, float], step: int, training: Training) -> "Standing":
+    def _rated(self, validation: Mapping[str, float], step: int, training: Training) -> "ValidationState":
         """Whether the rate has to be lower from now on."""
         if training.slower_by == 1.0:
             return self

@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from recombine.solvers.features import values
-from recombine.solvers.rows import by_group
+from recombine.solvers.groups import by_group
 from recombine.solvers.sitting import checked
 from recombine.store.errors import UserError
 from recombine.store.key import Key

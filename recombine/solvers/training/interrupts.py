@@ -1,4 +1,4 @@
-"""Patience with Ctrl-C: what is being done is brought to a good end first."""
+"""Interrupts that wait: after Ctrl-C, what is being done is brought to a good end first."""
 
 import signal
 import threading
@@ -10,7 +10,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def patient() -> Iterator[list[int]]:
+def deferred() -> Iterator[list[int]]:
     """The list stays empty until someone asks to stop; then the block should end soon, and is stopped at its end.
 
     Who asks a second time is not made to wait. Only the main thread can be asked.

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recombine.benchmarks.curi.world import CuriWorld
 from recombine.solvers.features import values
-from recombine.solvers.own import inputs, own, parts, read_solver
+from recombine.solvers.user_solver import inputs, own, parts, read_solver
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.tasks.examples import Examples, Observed

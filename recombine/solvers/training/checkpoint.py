@@ -13,7 +13,7 @@ from typing import Any
 
 from torch import Tensor
 
-from recombine.solvers.tensors import read_tensors, write_tensors
+from recombine.solvers.training.tensors import read_tensors, write_tensors
 from recombine.store.errors import UserError
 from recombine.store.untrusted import parse_json
 

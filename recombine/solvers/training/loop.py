@@ -1,6 +1,6 @@
 """The one loop: every network of this package is trained by it.
 
-What is learnt is a `Lesson`: a network, its rows, what is lost on some of them, and a validation. The loop takes the
+What is learnt is an `Objective`: a network, its rows, what is lost on some of them, a validation. The loop takes the
 steps, lowers the rate, keeps the best, stops, measures, and writes checkpoints. On a CPU with one thread a training
 that was stopped at any moment, however rudely, ends in the same checkpoints as one that was not, bit for bit: the order
 of the rows comes from the key, and a checkpoint holds all else, PyTorch's random numbers included.
@@ -17,18 +17,18 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from recombine.solvers import checkpoint
-from recombine.solvers.course import Course, Stage
-from recombine.solvers.memory import keep_memory
-from recombine.solvers.patience import patient
-from recombine.solvers.run import Run
-from recombine.solvers.seeding import seeded
-from recombine.solvers.training import Standing, Training
+from recombine.solvers.training import checkpoint
+from recombine.solvers.training.batches import Batches, Stage
+from recombine.solvers.training.interrupts import deferred
+from recombine.solvers.training.memory import keep_memory
+from recombine.solvers.training.run import Run
+from recombine.solvers.training.seeding import seeded
+from recombine.solvers.training.settings import Training, ValidationState
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 
 
-class Lesson(Protocol):
+class Objective(Protocol):
     """What is learnt."""
 
     @property
@@ -47,7 +47,7 @@ class Lesson(Protocol):
 
 
 @dataclass(frozen=True)
-class Moment:
+class Progress:
     """How far a training is, for those who watch."""
 
     step: int
@@ -64,27 +64,27 @@ class Moment:
         return self.each * (self.steps - self.step)
 
 
-Watch = Callable[[Moment], None]
+Watch = Callable[[Progress], None]
 
 
-def unwatched(moment: Moment) -> None:
+def unwatched(progress: Progress) -> None:
     """Show nothing."""
 
 
-def train(lesson: Lesson, training: Training, run: Run, key: Key, watch: Watch = unwatched) -> Standing:
+def train(objective: Objective, training: Training, run: Run, key: Key, watch: Watch = unwatched) -> ValidationState:
     """Train to the end, from the last checkpoint of the run if it has one."""
     with run.alone(), settled(training), seeded(key / "noise"):
-        return _Loop(lesson, training, run, key, watch).go()
+        return _Loop(objective, training, run, key, watch).go()
 
 
 class _Loop:
-    def __init__(self, lesson: Lesson, training: Training, run: Run, key: Key, watch: Watch) -> None:
-        self.lesson, self.training, self.run, self.watch = lesson, training, run, watch
-        self.network = lesson.network.to(training.device)
-        self.course = Course(lesson.stages, training.batch, key)
+    def __init__(self, objective: Objective, training: Training, run: Run, key: Key, watch: Watch) -> None:
+        self.objective, self.training, self.run, self.watch = objective, training, run, watch
+        self.network = objective.network.to(training.device)
+        self.batches = Batches(objective.stages, training.batch, key)
         self.steps = self._end(training)
         self.optimiser = _optimiser(self.network, training)
-        self.step, self.standing = 0, Standing()
+        self.step, self.validated = 0, ValidationState()
         self.losses: list[float] = []  # since the last validation
         self.validation: Mapping[str, float] = {}
         self.best: dict[str, Tensor] | None = None  # not yet written
@@ -98,36 +98,36 @@ class _Loop:
 
     def _end(self, training: Training) -> int:
         """The last step: a validation, so that a training that is extended later takes no other turn."""
-        steps = training.steps or self.course.steps(training.epochs)
+        steps = training.steps or self.batches.steps(training.epochs)
         if training.validate_every is not None:
             return -(-steps // training.validate_every) * training.validate_every
-        return self.course.epoch(steps - 1).end
+        return self.batches.epoch(steps - 1).end
 
-    def go(self) -> Standing:
+    def go(self) -> ValidationState:
         if self._over():
-            return self.standing
+            return self.validated
         self.run.write_sitting(_where(self.training))
-        with patient() as asked:
+        with deferred() as asked:
             while not self._over() and not asked:
-                self._learn(self.course.rows(self.step))
+                self._learn(self.batches.rows(self.step))
                 self.step += 1
                 if self._due():
                     self._validate()
-                self.watch(self._moment())
+                self.watch(self._progress())
                 if monotonic() - self.saved >= self.training.checkpoint_every:
                     self._save()
             self._save()
-        return self.standing
+        return self.validated
 
     def _over(self) -> bool:
-        return self.step >= self.steps or self.standing.over(self.training)
+        return self.step >= self.steps or self.validated.over(self.training)
 
     def _learn(self, rows: np.ndarray) -> None:
         self.network.train()
         self._set_rate()
         self.optimiser.zero_grad(set_to_none=True)
         with self._precisely():
-            loss = self.lesson.loss(rows)
+            loss = self.objective.loss(rows)
         self.losses.append(loss.item())
         if not np.isfinite(self.losses[-1]):
             raise self._lost("the loss is no longer a number")
@@ -138,7 +138,7 @@ class _Loop:
 
     def _set_rate(self) -> None:
         if self.training.warm_up or self.training.fall:
-            lowered = self.training.slower_by**self.standing.lowered
+            lowered = self.training.slower_by**self.validated.lowered
             for group in self.optimiser.param_groups:
                 group["lr"] = self.training.rate * lowered * self.training.share_of_rate(self.step)
 
@@ -147,27 +147,27 @@ class _Loop:
         every = self.training.validate_every
         if every is not None:
             return self.step % every == 0
-        return self.step == self.course.epoch(self.step - 1).end
+        return self.step == self.batches.epoch(self.step - 1).end
 
     def _validate(self) -> None:
         self.network.eval()
         with torch.no_grad(), self._precisely():
-            self.validation = dict(self.lesson.validate())
+            self.validation = dict(self.objective.validate())
         if not np.isfinite(list(self.validation.values())).all():
             raise self._lost("the validation gives no number any more")
         loss, self.losses = float(np.mean(self.losses)), []
-        epoch = self.course.epoch(self.step - 1)
-        if epoch.stage == len(self.course.stages) - 1:  # an early stage is no measure of the whole
-            self._judge(self.standing.after(self.validation, self.step, self.training))
+        epoch = self.batches.epoch(self.step - 1)
+        if epoch.stage == len(self.batches.stages) - 1:  # an early stage is no measure of the whole
+            self._judge(self.validated.after(self.validation, self.step, self.training))
         self._measure(epoch.number, {"loss": loss, "rate": self._rate, **_named(self.validation)})
 
-    def _judge(self, standing: Standing) -> None:
-        if standing.best_step == self.step:
+    def _judge(self, validated: ValidationState) -> None:
+        if validated.best_step == self.step:
             self.best = {name: tensor.detach().clone() for name, tensor in self.network.state_dict().items()}
-        if standing.lowered > self.standing.lowered:
+        if validated.lowered > self.validated.lowered:
             for group in self.optimiser.param_groups:
                 group["lr"] *= self.training.slower_by
-        self.standing = standing
+        self.validated = validated
 
     @property
     def _rate(self) -> float:
@@ -181,17 +181,19 @@ class _Loop:
         wall, cpu = monotonic() - self.began[0], process_time() - self.began[1]
         return self.spent[0] + wall, self.spent[1] + cpu
 
-    def _moment(self) -> Moment:
+    def _progress(self) -> Progress:
         loss = float(np.mean(self.losses)) if self.losses else float("nan")
         each = (monotonic() - self.began[0]) / (self.step - self.first)
-        return Moment(self.step, self.steps, self.course.epoch(self.step - 1).number, loss, self.validation, each)
+        return Progress(self.step, self.steps, self.batches.epoch(self.step - 1).number, loss, self.validation, each)
 
     def _save(self) -> None:
         """The best first: a last checkpoint that knew of a better network than there is would be wrong for good."""
         if not all(bool(torch.isfinite(parameter).all()) for parameter in self.network.parameters()):
             raise self._lost("the weights are no longer numbers")
         if self.best is not None:
-            checkpoint.save(self.run.best, {"network": self.best, "standing": asdict(self.standing)}, self.run.identity)
+            checkpoint.save(
+                self.run.best, {"network": self.best, "standing": asdict(self.validated)}, self.run.identity
+            )
             self.best = None
         self.run.write_metrics()
         self.run.write_spent(self.step, *self._times())
@@ -202,7 +204,7 @@ class _Loop:
         return {
             "network": self.network.state_dict(),
             "optimiser": self.optimiser.state_dict(),
-            "standing": asdict(self.standing),
+            "standing": asdict(self.validated),
             "step": self.step,
             "losses": self.losses,
             "validation": self.validation,
@@ -217,7 +219,7 @@ class _Loop:
         self.network.load_state_dict(state["network"])
         self.optimiser.load_state_dict(state["optimiser"])
         self._lay_out()
-        self.standing = Standing(**state["standing"])
+        self.validated = ValidationState(**state["standing"])
         self.step, self.losses, self.validation = state["step"], state["losses"], state["validation"]
         torch.set_rng_state(state["noise"]["cpu"])
         if "cuda" in state["noise"]:
@@ -241,14 +243,14 @@ class _Loop:
         return UserError(f"{what} at step {self.step:,}; {kept}; lower the rate, now {self._rate:g}{where}")
 
 
-def load_best(file: Path, network: nn.Module, identity: checkpoint.Identity) -> Standing:
+def load_best(file: Path, network: nn.Module, identity: checkpoint.Identity) -> ValidationState:
     """Give a network the weights that did best in validation."""
     if not file.exists():
         raise UserError(f"{file} does not exist; train a little longer, or if it was lost, again in another folder")
     state = checkpoint.load(file, identity)
     with checkpoint.sound(file):
         network.load_state_dict(state["network"])
-        return Standing(**state["standing"])
+        return ValidationState(**state["standing"])
 
 
 def devices() -> list[str]:

@@ -1,0 +1,1 @@
+"""How networks are trained: settings, the loop, runs and their files."""
