@@ -1,0 +1,14 @@
+"""A kit to model vehicles with: shapes from drawings, outlines stamped into them, and `finish` to make a model."""
+
+from recombine.render.kit.curves import curve, ellipse, line, rectangle, rounded, row, scaled, shrunk
+from recombine.render.kit.assembly import finish
+from recombine.render.kit.piece import Piece, pair, sides, together
+from recombine.render.kit.shapes import ball, box, fender, hull, loft, plate, revolve, tube, wing
+from recombine.render.kit.stamp import stamp, stamp_pair
+from recombine.render.kit.wheels import arms, disc, ring, wheel, wires
+
+__all__ = [
+    "Piece", "arms", "ball", "box", "curve", "disc", "ellipse", "fender", "finish", "hull", "line", "loft", "pair",
+    "plate", "rectangle", "revolve", "ring", "rounded", "row", "scaled", "shrunk", "sides", "stamp", "stamp_pair", "together", "tube", "wheel", "wing",
+    "wires",
+]  # fmt: skip
