@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from recombine.render.kit.piece import BODY, Piece, cross, length, together, unit
-from recombine.render.kit.tidy import tidy
 from recombine.render.models import Model
 
 FIT = 0.05
@@ -14,7 +13,7 @@ FIT = 0.05
 
 def finish(name: str, pieces: Iterable[Piece], box: Sequence[float], ground: float, parts: Sequence[str]) -> Model:
     """The model whose box is exactly so long, wide and high, and whose origin is so high above the ground."""
-    whole = together([tidy(piece) for piece in pieces])
+    whole = together(pieces)
     if unknown := sorted(set(whole.part.tolist()) - {BODY, *parts}):
         raise ValueError(f"{name} has no part '{unknown[0]}'")
     low, high = whole.corners.min(axis=(0, 1)), whole.corners.max(axis=(0, 1))

@@ -13,6 +13,7 @@ import numpy as np
 
 from recombine.render.kit.curves import Outline
 from recombine.render.kit.piece import Piece, cross, facets, length, together
+from recombine.render.kit.tidy import tidy
 
 VIEWS = {
     "left": (1, 1.0, (0, 2), (-1.0, 1.0)),
@@ -50,11 +51,17 @@ def stamp(
     if tint is not None:
         inside = inside.tinted(tint)
     if depth == 0 or not len(inside):
-        return together([outside, inside], keep=True)
+        return _tidied(together([outside, inside], keep=True), inside)
     way = np.zeros(3)
     way[axis] = -sign * depth
-    sunk = replace(inside, corners=inside.corners + way)
-    return together([outside, sunk, _walls(inside, way, wall)])
+    sunk, walls = replace(inside, corners=inside.corners + way), _walls(inside, way, wall)
+    return together([_tidied(outside, inside), tidy(sunk), walls])
+
+
+def _tidied(piece: Piece, touched: Piece) -> Piece:
+    """A piece whose faces are tidied where they are those of another."""
+    now = np.isin(piece.face, touched.face)
+    return together([piece[~now], tidy(piece[now])], keep=True)
 
 
 def stamp_pair(piece: Piece, view: str, outline: Outline, part: str | None = None, tint: float | None = None,

@@ -5,6 +5,7 @@ small tasks, so the arithmetic is of plain numbers.
 """
 
 from itertools import pairwise
+from math import atan2, tau
 
 import numpy as np
 
@@ -18,6 +19,8 @@ SAME = 3e-8
 
 def tidy(piece: Piece) -> Piece:
     """The same surface of fewer triangles."""
+    if not len(piece):
+        return piece
     _, part = np.unique(piece.part, return_inverse=True)
     _, tint = np.unique(piece.tint, return_inverse=True)
     _, group = np.unique(np.stack([piece.face, part, tint]), axis=1, return_inverse=True)
@@ -47,7 +50,7 @@ def _flattened(piece: Piece) -> np.ndarray:
 
 
 def _anew(which: list[int], flat: list, points: list) -> list[tuple[int, int, int]]:
-    """Triangles of one face, cut anew along its outline; as they were where it has holes."""
+    """Triangles of one face, cut anew along its outline; as they were where that is none."""
     same = [(3 * t, 3 * t + 1, 3 * t + 2) for t in which]
     if len(which) == 1:
         return same
@@ -69,7 +72,7 @@ def _anew(which: list[int], flat: list, points: list) -> list[tuple[int, int, in
 
 
 def _outlines(plane: Flat, triangles: list[list[int]]) -> list[list[int]] | None:
-    """The outlines of a set of triangles, counter-clockwise; None where one is a hole or touches itself."""
+    """The outlines of a set of triangles, counter-clockwise; None where that fails."""
     edges: set[tuple[int, int]] = set()
     for a, b, c in triangles:
         for one, two in ((a, b), (b, c), (c, a)):
@@ -80,21 +83,90 @@ def _outlines(plane: Flat, triangles: list[list[int]]) -> list[list[int]] | None
                     return None
                 else:
                     edges.add(edge)
-    after = dict(sorted(edges))
-    if len(after) != len(edges):
-        return None
+    after: dict[int, list[int]] = {}
+    for one, two in sorted(edges):
+        after.setdefault(one, []).append(two)
     loops = []
     while after:
         loop = [next(iter(after))]
-        while (at := after.pop(loop[-1], None)) != loop[0]:
+        while True:
+            at = _onward(plane, loop, after)
             if at is None:
                 return None
+            if at == loop[0]:
+                break
             loop.append(at)
-        loop = _cornered(plane, loop)
-        if len(loop) < 3 or sum(_turn(plane[loop[0]], plane[a], plane[b]) for a, b in pairwise(loop[1:])) <= 0:
+        loops.append(_cornered(plane, loop))
+    return _bridged(plane, loops)
+
+
+def _onward(plane: Flat, loop: list[int], after: dict[int, list[int]]) -> int | None:
+    """The next point of an outline; where outlines touch, the one that stays at the same triangles."""
+    here, ways = loop[-1], after.get(loop[-1])
+    if not ways:
+        return None
+    best = 0
+    if len(ways) > 1 and len(loop) > 1:
+        x, y = plane[here]
+        back = atan2(plane[loop[-2]][1] - y, plane[loop[-2]][0] - x)
+        turns = [(back - atan2(plane[way][1] - y, plane[way][0] - x)) % tau for way in ways]
+        best = turns.index(min(turns))
+    at = ways.pop(best)
+    if not ways:
+        del after[here]
+    return at
+
+
+def _bridged(plane: Flat, loops: list[list[int]]) -> list[list[int]] | None:
+    """Outlines without holes: a way is cut from every hole to the outline around it."""
+    area = [sum(_turn(plane[loop[0]], plane[a], plane[b]) for a, b in pairwise(loop[1:])) for loop in loops]
+    outer = [loop for loop, size in zip(loops, area) if size > 0]
+    holes = [loop for loop, size in zip(loops, area) if size <= 0]
+    out = []
+    for around in outer:
+        mine = [hole for hole in holes if len(outer) == 1 or _within(plane, plane[hole[0]], around)]
+        found = _joined(plane, around, mine)
+        if found is None:
             return None
-        loops.append(loop)
-    return loops
+        out.append(found)
+    return out
+
+
+def _joined(plane: Flat, around: list[int], holes: list[list[int]]) -> list[int] | None:
+    """An outline with ways to its holes, shortest ways first; None where there is none."""
+    while holes:
+        edges = [edge for loop in (around, *holes) for edge in zip(loop, [*loop[1:], loop[0]])]
+        ways = sorted((_square(plane[a], plane[b]), h, i, j) for h, hole in enumerate(holes)
+                      for i, a in enumerate(hole) for j, b in enumerate(around))  # fmt: skip
+        free = ((h, i, j) for _, h, i, j in ways if not _crosses(plane, holes[h][i], around[j], edges))
+        found = next(free, None)
+        if found is None:
+            return None
+        h, i, j = found
+        around = [*around[: j + 1], *holes[h][i:], *holes[h][: i + 1], *around[j:]]
+        holes = holes[:h] + holes[h + 1 :]
+    return around
+
+
+def _within(plane: Flat, point: tuple[float, float], loop: list[int]) -> bool:
+    """Whether a point lies inside an outline: a ray from it crosses that an odd number of times."""
+    inside = False
+    for one, two in zip(loop, [*loop[1:], loop[0]]):
+        a, b = sorted((plane[one], plane[two]), key=lambda p: p[1])
+        if a[1] <= point[1] < b[1] and _turn(a, b, point) > 0:
+            inside = not inside
+    return inside
+
+
+def _crosses(plane: Flat, one: int, two: int, edges: list[tuple[int, int]]) -> bool:
+    """Whether the straight way between two points meets an edge elsewhere than at its own ends."""
+    a, b = plane[one], plane[two]
+    for start, stop in edges:
+        if one not in (start, stop) and two not in (start, stop):
+            c, d = plane[start], plane[stop]
+            if _turn(a, b, c) * _turn(a, b, d) <= 0 and _turn(c, d, a) * _turn(c, d, b) <= 0:
+                return True
+    return False
 
 
 def _turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float:
