@@ -93,9 +93,9 @@ def regular() -> list[Piece]:
     ), .008, steps=1)  # fmt: skip
     shell = stamp(shell, "across", rectangle(-1, .035, 0, .075), "bumper_front")
     shell = stamp(shell, "across", rectangle(.965, 2, 0, .075), "bumper_back")
-    shell = stamp(shell, "top", rectangle(-.1, 1.1, -.112, .112), "roof", within=(.22, 1))
+    shell = stamp(shell, "across", rectangle(-1, 2, .236, 1), "roof")
     shell = stamp(shell, "nose", rectangle(-.106, .106, .118, .222, .012, 1), "", GLASS)
-    shell = stamp(shell, "nose", rectangle(-.070, .070, .232, .250), "", DARK)
+    shell = stamp(shell, "nose", rectangle(-.070, .070, .235, .252), "", DARK)
     shell = stamp(shell, "tail", rectangle(-.100, .100, .150, .225, .012, 1), "", GLASS)
     shell = stamp(shell, "tail", rectangle(-.100, .100, .078, .138), "", SEAM)
     shell = stamp(shell, "tail", rectangle(-.097, .097, .081, .135), "trunk", 1.0)
@@ -125,7 +125,7 @@ def school() -> list[Piece]:
     for h in (.066, .080, .094):
         nose = stamp(nose, "nose", rectangle(-.045, .045, h, h + .006), None, 1.0)
     shell = together([nose, cabin])
-    shell = stamp(shell, "top", rectangle(.10, 1.1, -.088, .088), "roof", within=(.215, 1))
+    shell = stamp(shell, "across", rectangle(-1, 2, .212, 1), "roof")
     shell = stamp(shell, "nose", rounded([(-.086, .142), (.086, .142), (.080, .206), (-.080, .206)], .010, 1), "", GLASS)
     shell = stamp(shell, "nose", rectangle(-.004, .004, .140, .210), "", 1.0)
     shell = stamp(shell, "tail", rectangle(-.030, .030, .060, .205), "", SEAM)
@@ -163,7 +163,7 @@ def double() -> list[Piece]:
     ), .008, steps=1)  # fmt: skip
     shell = stamp(shell, "across", rectangle(-1, .072, 0, .066), "bumper_front")
     shell = stamp(shell, "across", rectangle(.970, 2, 0, .066), "bumper_back")
-    shell = stamp(shell, "top", rectangle(.09, 1.1, -.090, .090), "roof", within=(.26, 1))
+    shell = stamp(shell, "across", rectangle(-1, 2, .291, 1), "roof")
     shell = stamp(shell, "nose", rectangle(-.088, .088, .096, .172, .012, 1), "", GLASS)
     shell = stamp(shell, "nose", rectangle(-.086, .086, .194, .284, .014, 1), "", GLASS)
     shell = stamp(shell, "tail", rectangle(-.080, .080, .205, .282, .012, 1), "", GLASS)
@@ -196,7 +196,7 @@ def articulated() -> list[Piece]:
     )  # fmt: skip
     shell = together([hull(front_plan, levels(0, .535), .003, steps=1), hull(back_plan, levels(.585, 1), .003, steps=1)])
     shell = stamp(shell, "across", rectangle(.975, 2, 0, .036), "bumper_back")
-    shell = stamp(shell, "top", rectangle(-1, 2, -.062, .062), "roof", within=(.12, 1))
+    shell = stamp(shell, "across", rectangle(-1, 2, .136, 1), "roof")
     shell = stamp(shell, "nose", rectangle(-.062, .062, .056, .128, .008, 1), "", GLASS, within=AHEAD)
     shell = stamp(shell, "tail", rectangle(-.056, .056, .088, .130, .006, 1), "", GLASS, within=BEHIND)
     shell = stamp(shell, "tail", rectangle(-.058, .058, .038, .080), "", SEAM, within=BEHIND)
