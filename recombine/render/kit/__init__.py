@@ -5,10 +5,10 @@ from recombine.render.kit.assembly import finish
 from recombine.render.kit.piece import Piece, pair, sides, together
 from recombine.render.kit.shapes import ball, box, fender, hull, loft, plate, revolve, tube, wing
 from recombine.render.kit.stamp import stamp, stamp_pair
-from recombine.render.kit.wheels import arms, disc, ring, wheel, wires
+from recombine.render.kit.wheels import arms, belt, disc, ring, tyre, wheel, wires
 
 __all__ = [
-    "Piece", "arms", "ball", "box", "curve", "disc", "ellipse", "fender", "finish", "hull", "line", "loft", "pair",
-    "plate", "rectangle", "revolve", "ring", "rounded", "row", "scaled", "shrunk", "sides", "stamp", "stamp_pair", "together", "tube", "wheel", "wing",
+    "Piece", "arms", "ball", "belt", "box", "curve", "disc", "ellipse", "fender", "finish", "hull", "line", "loft", "pair",
+    "plate", "rectangle", "revolve", "ring", "rounded", "row", "scaled", "shrunk", "sides", "stamp", "stamp_pair", "together", "tube", "tyre", "wheel", "wing",
     "wires",
 ]  # fmt: skip

@@ -125,10 +125,10 @@ def grid(points: np.ndarray) -> np.ndarray:
     return np.stack([one, two], axis=1).reshape(-1, 3, 3)
 
 
-def fan(ring: np.ndarray) -> np.ndarray:
-    """The triangles of a lid on a ring of points float64[n, 3]: a star from its middle."""
-    middle = np.broadcast_to(ring.sum(axis=0) / len(ring), ring.shape)
-    return np.stack([middle, ring, np.roll(ring, -1, axis=0)], axis=1)
+def lid(ring: np.ndarray) -> np.ndarray:
+    """The triangles within a convex ring of points float64[n, 3]."""
+    first = np.broadcast_to(ring[0], ring[2:].shape)
+    return np.stack([first, ring[1:-1], ring[2:]], axis=1)
 
 
 def smooth(corners: np.ndarray, crease: float = CREASE) -> np.ndarray:

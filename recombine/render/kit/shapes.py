@@ -12,8 +12,8 @@ from recombine.render.kit.piece import (
     circle,
     closed,
     cross,
-    fan,
     grid,
+    lid,
     place,
     places,
     sides,
@@ -27,7 +27,7 @@ def rings(points: np.ndarray, crease: float = CREASE, loop: bool = False) -> Pie
     around = np.concatenate([points, points[:, :1]], axis=1)
     if loop:
         return closed(grid(np.concatenate([around, around[:1]])), crease)
-    return closed(np.concatenate([grid(around), fan(points[0]), fan(points[-1])[:, ::-1]]), crease)
+    return closed(np.concatenate([grid(around), lid(points[0]), lid(points[-1])[:, ::-1]]), crease)
 
 
 def loft(sections: Sequence[Point], steps: int = 3, around: int = 16, exponent: float = 2.0,
@@ -164,12 +164,12 @@ def hull(plan: Outline, levels: Sequence[tuple[float, float, float, float | Sequ
         rows.append(np.stack([-s, half * v, line(height)(s)], axis=1))
     bottom, top = rows[0], rows[-1]
     low = bottom * np.array((1.0, 0.0, 1.0))
-    lid = []
+    cap = []
     for k in range(1, strips + 1):
         far = k / strips
         up = rise(-top[:, 0]) * fade * (2 - fade) * (1 - (1 - far) * (1 - far))
-        lid.append(top * np.array((1.0, 1 - far, 1.0)) + np.stack([0 * up, 0 * up, up], axis=1))
-    half_body = grid(np.array([low, *rows, *lid]))
+        cap.append(top * np.array((1.0, 1 - far, 1.0)) + np.stack([0 * up, 0 * up, up], axis=1))
+    half_body = grid(np.array([low, *rows, *cap]))
     return closed(np.concatenate([half_body, (half_body * np.array((1.0, -1.0, 1.0)))[:, ::-1]]), crease)
 
 

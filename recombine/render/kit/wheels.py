@@ -42,6 +42,30 @@ def ring(at: Point, radius: float, high: float, wide: float, around: int = 24, s
     return rings(points + place(at), 60.0, loop=True)
 
 
+def tyre(at: Point, radius: float, high: float, wide: float, around: int = 28, section: int = 7, knobs: float = 0.0
+         ) -> Piece:  # fmt: skip
+    """The tyre of a cycle: its section is so high and wide, each a half; knobs stand out by a share of its height."""
+    cos, sin = circle(around)
+    up, out = circle(section)
+    points = []
+    for i, (c, s) in enumerate(zip(cos, sin)):
+        grown = 1 + (knobs if i % 2 else -knobs) * (up > 0.2)
+        away = radius - high + high * up * grown
+        points.append(np.stack([away * c, wide * out, away * s], axis=1))
+    return rings(np.array(points) + place(at), 30.0 if knobs else 60.0, loop=True).tinted(TYRE)
+
+
+def belt(front: Point, back: Point, w: float, thick: float, wide: float = 1.0, steps: int = 6) -> Piece:
+    """A chain around two wheels (s, h, radius)."""
+    way = []
+    for (s, h, r), start in ((front, 90.0), (back, 270.0)):
+        cos, sin = circle(steps + 1, start, start + 180.0)
+        way += [(s + r * float(c), w, h + r * float(d)) for c, d in zip(-cos * -1, sin)]
+    s_front, s_back = front[0], back[0]
+    turned = [(2 * s_front - s, w, h) if i <= steps else (2 * s_back - s, w, h) for i, (s, w, h) in enumerate(way)]
+    return tube(turned if s_front > s_back else way, thick, 4, flat=wide, loop=True, crease=50.0)
+
+
 def disc(at: Point, radius: float, wide: float, around: int = 16, bevel: float = 0.2) -> Piece:
     """A disc around the axis w, half as wide as said to either side, its rim cut."""
     profile = [(-wide, 0.0), (-wide, (1 - bevel) * radius), (0.0, radius), (wide, (1 - bevel) * radius), (wide, 0.0)]
