@@ -60,10 +60,8 @@ def belt(front: Point, back: Point, w: float, thick: float, wide: float = 1.0, s
     way = []
     for (s, h, r), start in ((front, 90.0), (back, 270.0)):
         cos, sin = circle(steps + 1, start, start + 180.0)
-        way += [(s + r * float(c), w, h + r * float(d)) for c, d in zip(-cos * -1, sin)]
-    s_front, s_back = front[0], back[0]
-    turned = [(2 * s_front - s, w, h) if i <= steps else (2 * s_back - s, w, h) for i, (s, w, h) in enumerate(way)]
-    return tube(turned if s_front > s_back else way, thick, 4, flat=wide, loop=True, crease=50.0)
+        way += [(s + r * float(c), w, h + r * float(d)) for c, d in zip(cos, sin)]
+    return tube(way, thick, 4, flat=wide, loop=True, crease=50.0)
 
 
 def disc(at: Point, radius: float, wide: float, around: int = 16, bevel: float = 0.2) -> Piece:
