@@ -83,6 +83,12 @@ def ellipse(a: float, b: float, width: float, height: float | None = None, count
     return [(float(x), float(y)) for x, y in zip(a + width * cos, b + (width if height is None else height) * sin)]
 
 
+def arch(s: float, radius: float, gap: float = 1.15) -> list[Point]:
+    """The opening around a wheel that stands on the ground: half a circle above its axle, open below."""
+    wide = gap * radius
+    return [(s + wide, 0.0), *ellipse(s, radius, wide, count=16)[:9], (s - wide, 0.0)]
+
+
 def row(count: int, start: float, stop: float, gap: float) -> list[tuple[float, float]]:
     """So many equal stretches from start to stop, with gaps between them."""
     each = (stop - start - gap * (count - 1)) / count

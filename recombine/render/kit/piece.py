@@ -47,6 +47,10 @@ class Piece:
         """The same, all one part."""
         return replace(self, part=names(part, len(self)))
 
+    def otherwise(self, part: str) -> "Piece":
+        """The same; what was no part is this one."""
+        return replace(self, part=np.where(self.part == BODY, part, self.part))
+
     def tinted(self, tint: float) -> "Piece":
         """The same in another brightness."""
         return replace(self, tint=np.full(len(self), tint))
@@ -173,7 +177,7 @@ def settled(numbers: Any) -> np.ndarray:
 
 def circle(count: int, start: float = 0.0, stop: float = 360.0) -> tuple[np.ndarray, np.ndarray]:
     """Cosines and sines of evenly spread angles, the last one left out where they go all the way round."""
-    angles = np.radians(start + (stop - start) * np.arange(count) / (count if stop - start == 360.0 else count - 1))
+    angles = np.radians(start + (stop - start) * np.arange(count) / (count if abs(stop - start - 360.0) < 1e-9 else count - 1))
     return settled(np.cos(angles)), settled(np.sin(angles))
 
 

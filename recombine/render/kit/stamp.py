@@ -64,8 +64,10 @@ def _tidied(piece: Piece, touched: Piece) -> Piece:
     return together([piece[~now], tidy(piece[now])], keep=True)
 
 
-def stamp_pair(piece: Piece, view: str, outline: Outline, part: str | None = None, tint: float | None = None,
-               depth: float = 0.0, wall: float | None = None, within: tuple[float, float] = (-9.0, 9.0)) -> Piece:  # fmt: skip
+def stamp_pair(
+    piece: Piece, view: str, outline: Outline, part: str | None = None, tint: float | None = None, depth: float = 0.0,
+    wall: float | None = None, within: tuple[float, float] = (-9.0, 9.0),
+) -> Piece:  # fmt: skip
     """The same stamp on both sides: {} in the name of the part is the side, and an outline is drawn for the left.
 
     The view "side" is the left and the right one.
