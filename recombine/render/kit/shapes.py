@@ -135,7 +135,7 @@ def fender(
     """A sheet around a wheel from one angle to another (0 ahead, 90 up, 180 behind), arched across."""
     cos, sin = circle(steps + 1, start, stop)
     outer = [(w * half, radius + crown * half * up) for w, up in ((-1, 0), (-0.6, 0.7), (0, 1), (0.6, 0.7), (1, 0))]
-    inner = [(w - 0.4 * thick * w / half, r - thick) for w, r in reversed(outer)]
+    inner = [(w - 0.4 * thick * w / half, r - thick) for w, r in (outer[4], outer[2], outer[0])]
     points = np.array([[(r * c, w, r * s) for w, r in (*outer, *inner)] for c, s in zip(cos, sin)])
     return rings(points + place(at), 50.0)
 

@@ -41,7 +41,7 @@ def ring(at: Point, radius: float, high: float, wide: float, around: int = 24, s
 
 
 def tyre(
-    at: Point, radius: float, high: float, wide: float, around: int = 28, section: int = 6, knobs: float = 0.0
+    at: Point, radius: float, high: float, wide: float, around: int = 28, section: int = 5, knobs: float = 0.0
 ) -> Piece:
     """A tyre of this outer radius; its section is so high and wide, each a half; knobs are a share of the height."""
     cos, sin = circle(around)
@@ -55,9 +55,8 @@ def tyre(
 
 def disc(at: Point, radius: float, wide: float, around: int = 16, bevel: float = 0.2) -> Piece:
     """A disc, so wide to either side, its rim cut by a share of the radius."""
-    side = [(-wide, 0.0), (-wide, (1 - bevel) * radius)]
-    rim = [(0.0, radius)] if bevel else []
-    return revolve([*side, *rim, *((-w, r) for w, r in reversed(side))], at, "w", around, 30.0)
+    inner = (1 - bevel) * radius
+    return revolve([(-wide, inner), *([(0.0, radius)] if bevel else []), (wide, inner)], at, "w", around, 30.0)
 
 
 def wires(at: Point, inner: float, outer: float, wide: float, count: int, thick: float, lean: float = 55.0) -> Piece:
@@ -83,7 +82,7 @@ def arms(
     return together(tube(way, wide, 6, flat=thick / wide[0]) for way in ways)
 
 
-def chain(front: Point, back: Point, w: float, thick: float, steps: int = 6) -> Piece:
+def chain(front: Point, back: Point, w: float, thick: float, steps: int = 5) -> Piece:
     """A chain around two wheels, each (s, h, radius)."""
     way = []
     for (s, h, r), start in ((front, 90.0), (back, 270.0)):
