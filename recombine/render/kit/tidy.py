@@ -4,6 +4,7 @@ The triangles of one face lie in one plane; those of one part and tint are cut a
 small tasks, so the arithmetic is of plain numbers.
 """
 
+from collections.abc import Iterable
 from itertools import pairwise
 from math import atan2, tau
 
@@ -73,16 +74,10 @@ def _anew(which: list[int], flat: list, points: list) -> list[tuple[int, int, in
 
 def _outlines(plane: Flat, triangles: list[list[int]]) -> list[list[int]] | None:
     """The outlines of a set of triangles, counter-clockwise; None where that fails."""
-    edges: set[tuple[int, int]] = set()
-    for a, b, c in triangles:
-        for one, two in ((a, b), (b, c), (c, a)):
-            for edge in pairwise([one, *_between(plane, one, two), two]):
-                if edge[::-1] in edges:
-                    edges.remove(edge[::-1])
-                elif edge in edges:
-                    return None
-                else:
-                    edges.add(edge)
+    loose = _cancelled((one, two) for a, b, c in triangles for one, two in ((a, b), (b, c), (c, a)))
+    some = sorted({end for edge in loose for end in edge})
+    # Where triangles meet, the edge of one may be several of the others.
+    edges = _cancelled(piece for one, two in loose for piece in pairwise([one, *_between(plane, one, two, some), two]))
     after: dict[int, list[int]] = {}
     for one, two in sorted(edges):
         after.setdefault(one, []).append(two)
@@ -98,6 +93,17 @@ def _outlines(plane: Flat, triangles: list[list[int]]) -> list[list[int]] | None
             loop.append(at)
         loops.append(_cornered(plane, loop))
     return _bridged(plane, loops)
+
+
+def _cancelled(edges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Edges without those that are there in both directions."""
+    left: dict[tuple[int, int], None] = {}
+    for one, two in edges:
+        if (two, one) in left:
+            del left[two, one]
+        else:
+            left[one, two] = None
+    return list(left)
 
 
 def _onward(plane: Flat, loop: list[int], after: dict[int, list[int]]) -> int | None:
@@ -178,12 +184,13 @@ def _square(a: tuple[float, float], b: tuple[float, float]) -> float:
     return (b[0] - a[0]) * (b[0] - a[0]) + (b[1] - a[1]) * (b[1] - a[1])
 
 
-def _between(plane: Flat, one: int, two: int) -> list[int]:
-    """The points that lie on the way from one to another, in order."""
+def _between(plane: Flat, one: int, two: int, some: list[int]) -> list[int]:
+    """Those of some points that lie on the way from one to another, in order."""
     (ax, ay), (bx, by) = plane[one], plane[two]
     wx, wy, far = bx - ax, by - ay, _square(plane[one], plane[two])
     limit, on = SAME * SAME * far, []
-    for i, (x, y) in enumerate(plane):
+    for i in some:
+        x, y = plane[i]
         aside = (x - ax) * wy - (y - ay) * wx
         if aside * aside < limit:
             along = (x - ax) * wx + (y - ay) * wy
