@@ -1,0 +1,394 @@
+"""Depth maps: what every lamp sees, and so what it does not see.
+
+A map is a z-buffer from the place of a lamp, whose frame fits the instances of the scene. What it holds is the height
+of the surface nearest to the lamp: a length of the world, measured toward the lamp from the middle of the world, that
+changes evenly across flat surfaces (so it is stretched a little near the lamp). A point is hidden where the map holds
+something higher than the point.
+
+A lamp is a square that faces the middle of the world, as the map does. From a point the eye of a needle, a texel that
+hides the lamp, stands before all of it or before a part; what a point receives is the share of texels that are free in a
+window around it. The window is as wide as the lamp looks through the needle's eye: it grows with the height of what is
+in the way above the point, so shadows are sharp where things touch and soft far from what throws them.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from recombine.render.compiled import kernel, step
+from recombine.render.intersect import Vector
+from recombine.render.lamps import AIM_X, LAMP_RADIUS, LAMP_X
+from recombine.render.zbuffer import cover, project
+from recombine.world.camera import FORWARD, POSITION, RIGHT, UP
+
+FREE = -1e6
+"""The height in a map where a lamp sees nothing but the ground."""
+MARGIN = 4
+"""Texels of a map that are free on every side."""
+NEAREST = 0.1
+"""What is so near to a lamp, of its distance from the middle of the world, does not widen its map."""
+BLOCK = 4
+"""The side of the blocks of a map, in texels."""
+
+BIAS: Any = np.float32(0.012)
+"""How much higher than a point something must be to hide it."""
+SHARPEST: Any = np.float32(0.6)
+"""The least half width of a window, in texels."""
+
+# --- the frame of a map: the columns of its row --------------------------------------------------------------------
+
+ACROSS, UPWARD, AHEAD, DISTANCE, COLUMN, LINE, SPREAD, FLOOR = 0, 3, 6, 9, 10, 12, 14, 16
+"""The axes of the lamp's view; how far it is from the middle of the world, at which it looks; where a slope of the view
+is in the map, a scale and a start each for columns and for lines; by how many columns and lines the half width of a
+window grows per height; the height of the floor: per column, per line, and at the first texel."""
+FRAME = 19
+
+_ZERO: Any = np.float32(0)
+_ONE: Any = np.float32(1)
+_HALF: Any = np.float32(0.5)
+
+
+@kernel
+def see(
+    rows: np.ndarray,
+    first_point: np.ndarray,
+    points: np.ndarray,
+    first_triangle: np.ndarray,
+    corners: np.ndarray,
+    lamps: np.ndarray,
+    seen: np.ndarray,
+    maps: np.ndarray,
+    frames: np.ndarray,
+) -> None:
+    """Fill the maps float32[lamps, side, side] and their frames; `seen` is work space for all points."""
+    view, unowned = np.empty((4, 3)), np.empty((0, 0), np.int32)
+    for lamp in range(len(lamps)):
+        _face(lamps, lamp, view)
+        project(rows, first_point, points, view, 1.0, 0.0, 0.0, seen)
+        _fit(seen, view, lamps[lamp, LAMP_RADIUS], maps.shape[1], frames[lamp])
+        for i in range(maps.shape[1]):
+            for j in range(maps.shape[2]):
+                maps[lamp, i, j] = FREE
+        cover(rows, first_point, first_triangle, corners, seen, maps[lamp], unowned)
+
+
+@kernel
+def _face(lamps: np.ndarray, lamp: int, view: np.ndarray) -> None:
+    """The view of a lamp that looks at the middle of the world."""
+    x, y, z = lamps[lamp, AIM_X], lamps[lamp, AIM_X + 1], lamps[lamp, AIM_X + 2]
+    across = math.sqrt(x * x + y * y)
+    right = (y / across, -x / across, 0.0) if across > 1e-9 else (1.0, 0.0, 0.0)
+    up = (right[1] * z, -right[0] * z, right[0] * y - right[1] * x)
+    for axis in range(3):
+        view[POSITION, axis] = lamps[lamp, LAMP_X + axis]
+        view[RIGHT, axis], view[UP, axis], view[FORWARD, axis] = right[axis], up[axis], lamps[lamp, AIM_X + axis]
+
+
+@kernel
+def _fit(seen: np.ndarray, view: np.ndarray, radius: float, side: int, frame: np.ndarray) -> None:
+    """The frame of a map that holds all points; they are put into it, those behind the lamp nowhere."""
+    high = math.sqrt(view[POSITION, 0] ** 2 + view[POSITION, 1] ** 2 + view[POSITION, 2] ** 2)
+    left, right, top, bottom = np.inf, -np.inf, np.inf, -np.inf
+    for i in range(len(seen)):
+        if 0 < seen[i, 2] < 1 / (NEAREST * high):
+            left, right = min(left, seen[i, 0]), max(right, seen[i, 0])
+            top, bottom = min(top, seen[i, 1]), max(bottom, seen[i, 1])
+    if not (left < right and top < bottom):
+        left, right, top, bottom = -1.0, 1.0, -1.0, 1.0
+    wide, tall = (side - 1 - 2 * MARGIN) / (right - left), (side - 1 - 2 * MARGIN) / (bottom - top)
+    start_x, start_y = MARGIN - wide * left, MARGIN - tall * top
+    for i in range(len(seen)):
+        seen[i, 0] = start_x + wide * seen[i, 0] if seen[i, 2] > 0 else np.nan
+        seen[i, 1] = start_y + tall * seen[i, 1]
+        seen[i, 2] = high * (high * seen[i, 2] - 1)
+    for axis in range(3):
+        frame[ACROSS + axis], frame[UPWARD + axis] = view[RIGHT, axis], view[UP, axis]
+        frame[AHEAD + axis] = view[FORWARD, axis]
+    frame[DISTANCE], frame[COLUMN], frame[COLUMN + 1], frame[LINE], frame[LINE + 1] = high, wide, start_x, tall, start_y
+    half = 0.5 * math.sqrt(math.pi) * radius / (high * high)
+    frame[SPREAD], frame[SPREAD + 1] = half * wide, half * tall
+    # Of the floor: nearness changes evenly with the slopes of the view.
+    scale = -high * high / max(view[POSITION, 2], 1e-6)
+    frame[FLOOR], frame[FLOOR + 1] = scale * view[RIGHT, 2] / wide, -scale * view[UP, 2] / tall
+    frame[FLOOR + 2] = scale * view[FORWARD, 2] - high - frame[FLOOR] * start_x - frame[FLOOR + 1] * start_y
+
+
+# --- shadows on the floor -----------------------------------------------------------------------------------------
+
+
+class Blockers(NamedTuple):
+    """What a map says of the floor; blocks are BLOCK by BLOCK texels."""
+
+    sums: np.ndarray  # float32[side + 1, side + 1], how many texels before a line and a column hide the floor
+    counts: np.ndarray  # float64[blocks + 1, blocks + 1], the same of the texels in blocks
+    totals: np.ndarray  # float64[blocks + 1, blocks + 1], and the sum of their heights above the floor
+    height: np.ndarray  # float32[blocks, blocks], how high above the floor is what dims the floor in a block
+    dims: np.ndarray  # uint8[blocks, blocks], whether something does
+
+
+def blockers(side: int) -> Blockers:
+    """Room for what the map of a lamp says."""
+    blocks = side // BLOCK
+    counts, totals = np.zeros((2, blocks + 1, blocks + 1))
+    height, dims = np.empty((blocks, blocks), np.float32), np.empty((blocks, blocks), np.uint8)
+    return Blockers(np.zeros((side + 1, side + 1), np.float32), counts, totals, height, dims)
+
+
+@kernel
+def block(heights: np.ndarray, frame: np.ndarray, found: Blockers) -> None:
+    """Find what dims the floor."""
+    highest = _sum_up(heights, frame, found)
+    blocks, across, along = len(found.dims), frame[SPREAD] / BLOCK, frame[SPREAD + 1] / BLOCK
+    for i in range(blocks):
+        for j in range(blocks):
+            high = _mean(found, i, j, int(highest * along) + 1, int(highest * across) + 1)
+            found.dims[i, j] = 1 if high > 0 else 0
+            if high > 0:  # once more, in the window of this height
+                high = max(_mean(found, i, j, int(high * along) + 1, int(high * across) + 1), 0.5 * high)
+            found.height[i, j] = high
+    for i in range(blocks):
+        for j in range(blocks):
+            if found.dims[i, j] == 0:
+                found.height[i, j] = _beside(found, i, j)
+
+
+@kernel
+def _sum_up(heights: np.ndarray, frame: np.ndarray, found: Blockers) -> float:
+    """Sum up the texels that hide the floor, and say how high the highest is."""
+    side, blocks, sums, counts, totals = len(heights), len(found.dims), found.sums, found.counts, found.totals
+    slope_x, slope_y, start = _single(frame, FLOOR), _single(frame, FLOOR + 1), _single(frame, FLOOR + 2)
+    for i in range(blocks + 1):
+        for j in range(blocks + 1):
+            counts[i, j], totals[i, j] = 0.0, 0.0
+    highest = _ZERO
+    for i in range(side):
+        count, above, below, line = _ZERO, sums[i], sums[i + 1], heights[i]
+        floor = slope_y * np.float32(i) + start
+        for j in range(side):
+            high = line[j] - (slope_x * np.float32(j) + floor)
+            if high > BIAS:
+                count += _ONE
+                counts[i // BLOCK + 1, j // BLOCK + 1] += 1
+                totals[i // BLOCK + 1, j // BLOCK + 1] += high
+                highest = max(highest, high)
+            below[j + 1] = above[j + 1] + count
+    for i in range(blocks):
+        count, total = 0.0, 0.0
+        for j in range(blocks):
+            count, total = count + counts[i + 1, j + 1], total + totals[i + 1, j + 1]
+            counts[i + 1, j + 1], totals[i + 1, j + 1] = counts[i, j + 1] + count, totals[i, j + 1] + total
+    return highest
+
+
+@step
+def _mean(found: Blockers, i: int, j: int, tall: int, wide: int) -> float:
+    """The mean height of what hides the floor around a block; zero where nothing does."""
+    blocks, counts, totals = len(found.dims), found.counts, found.totals
+    top, bottom, left, right = max(i - tall, 0), min(i + tall + 1, blocks), max(j - wide, 0), min(j + wide + 1, blocks)
+    count = counts[bottom, right] - counts[bottom, left] - counts[top, right] + counts[top, left]
+    total = totals[bottom, right] - totals[bottom, left] - totals[top, right] + totals[top, left]
+    return total / count if count > 0.5 else 0.0
+
+
+@kernel
+def _beside(found: Blockers, i: int, j: int) -> float:
+    """The mean height of the blocks beside one that is not dimmed."""
+    count, total = 0.0, 0.0
+    for a in range(max(i - 1, 0), min(i + 2, len(found.dims))):
+        for b in range(max(j - 1, 0), min(j + 2, len(found.dims))):
+            if found.dims[a, b] == 1:
+                count, total = count + 1, total + found.height[a, b]
+    return total / count if count > 0 else 0.0
+
+
+@step
+def _single(frame: np.ndarray, column: int) -> float:
+    number: Any = np.float32(frame[column])
+    return number
+
+
+@kernel
+def dim_floor(
+    frame: np.ndarray,
+    found: Blockers,
+    x: np.ndarray,
+    y: np.ndarray,
+    wanted: np.ndarray,
+    light: np.ndarray,
+    work: np.ndarray,
+    chosen: np.ndarray,
+) -> None:
+    """Take away what is hidden of a lamp from points of the floor, where wanted.
+
+    `work` float32[3, n] and `chosen` int32[n] are work space.
+    """
+    columns, lines, free, many = work[0], work[1], work[2], 0
+    rx, ry, ux, uy = (
+        _single(frame, ACROSS),
+        _single(frame, ACROSS + 1),
+        _single(frame, UPWARD),
+        _single(frame, UPWARD + 1),
+    )
+    fx, fy, far = _single(frame, AHEAD), _single(frame, AHEAD + 1), _single(frame, DISTANCE)
+    wide, start_x, tall, start_y = (
+        _single(frame, COLUMN),
+        _single(frame, COLUMN + 1),
+        _single(frame, LINE),
+        _single(frame, LINE + 1),
+    )
+    most, last = np.float32(len(found.sums) - 1), np.int32(len(found.dims) - 1)
+    for i in range(len(light)):
+        depth = far + fx * x[i] + fy * y[i]
+        near = _ONE / depth
+        column = start_x + wide * near * (rx * x[i] + ry * y[i])
+        columns[i] = min(max(column, -most), most + most) if depth > _ZERO else -most
+        lines[i] = min(max(start_y - tall * near * (ux * x[i] + uy * y[i]), -most), most + most)
+    for i in range(len(light)):
+        a = min(max(np.int32(lines[i] + _HALF) // BLOCK, np.int32(0)), last)
+        b = min(max(np.int32(columns[i] + _HALF) // BLOCK, np.int32(0)), last)
+        columns[many], lines[many], chosen[many] = columns[i], lines[i], i
+        many += found.dims[a, b] & wanted[i]
+    _look_up(frame, found.sums.reshape(-1), found.height.reshape(-1), columns[:many], lines[:many], free[:many])
+    for k in range(many):
+        light[chosen[k]] *= free[k]
+
+
+@kernel
+def _look_up(
+    frame: np.ndarray,
+    sums: np.ndarray,
+    heights: np.ndarray,
+    columns: np.ndarray,
+    lines: np.ndarray,
+    free: np.ndarray,
+) -> None:
+    """The share of a lamp that is free, seen from points of the floor."""
+    side, blocks = np.int32(math.sqrt(len(sums)) - 1), np.int32(math.sqrt(len(heights)))
+    most, wide, tall = np.float32(side), _single(frame, SPREAD), _single(frame, SPREAD + 1)
+    for i in range(len(free)):
+        u, v = columns[i] + _HALF, lines[i] + _HALF
+        high = _between(heights, blocks, v / BLOCK - _HALF, u / BLOCK - _HALF)
+        half_u, half_v = max(wide * high, SHARPEST), max(tall * high, SHARPEST)
+        left, right = min(max(u - half_u, _ZERO), most), min(max(u + half_u, _ZERO), most)
+        top, bottom = min(max(v - half_v, _ZERO), most), min(max(v + half_v, _ZERO), most)
+        hidden = (
+            _between(sums, side + np.int32(1), bottom, right)
+            - _between(sums, side + np.int32(1), bottom, left)
+            - _between(sums, side + np.int32(1), top, right)
+            + _between(sums, side + np.int32(1), top, left)
+        )
+        free[i] = min(max(_ONE - hidden / (half_u * half_v * np.float32(4)), _ZERO), _ONE)
+
+
+@step
+def _between(table: np.ndarray, side: int, line: float, column: float) -> float:
+    """The value of a square table at a place between its entries."""
+    last = np.float32(side - np.int32(1))
+    line, column = min(max(line, _ZERO), last), min(max(column, _ZERO), last)
+    i, j = min(np.int32(line), side - np.int32(2)), min(np.int32(column), side - np.int32(2))
+    a, b = line - np.float32(i), column - np.float32(j)
+    k = np.int64(i * side + j)
+    upper = table[k] + b * (table[k + 1] - table[k])
+    lower = table[k + side] + b * (table[k + side + 1] - table[k + side])
+    return upper + a * (lower - upper)
+
+
+# --- shadows on models --------------------------------------------------------------------------------------------
+
+TAPS = (
+    (-0.875, -0.875), (-0.625, 0.125), (-0.375, -0.375), (-0.125, 0.625),
+    (0.125, -0.625), (0.375, 0.375), (0.625, -0.125), (0.875, 0.875),
+)  # fmt: skip
+"""Where a window is looked at, in half widths: no two in the same line or column."""
+
+STEEPEST: Any = np.float32(0.25)
+"""The most that the height of a surface changes per texel for a window not to see it as in the way of itself."""
+
+
+@kernel
+def dim_points(
+    heights: np.ndarray,
+    frame: np.ndarray,
+    highest: float,
+    x: np.ndarray,
+    y: np.ndarray,
+    z: np.ndarray,
+    a: np.ndarray,
+    b: np.ndarray,
+    c: np.ndarray,
+    light: np.ndarray,
+    work: np.ndarray,
+    chosen: np.ndarray,
+) -> None:
+    """Take away what is hidden of a lamp from points of surfaces that face a, b, c.
+
+    `work` float32[8, n] and `chosen` int32[n] are work space.
+    """
+    columns, lines, level, slope_u, slope_v = work[0], work[1], work[2], work[3], work[4]
+    count, total, many = work[5], work[6], 0
+    for i in range(len(light)):
+        chosen[many] = i
+        many += 1 if light[i] > _ZERO else 0
+    rx, ry, rz = _single(frame, ACROSS), _single(frame, ACROSS + 1), _single(frame, ACROSS + 2)
+    ux, uy, uz = _single(frame, UPWARD), _single(frame, UPWARD + 1), _single(frame, UPWARD + 2)
+    fx, fy, fz = _single(frame, AHEAD), _single(frame, AHEAD + 1), _single(frame, AHEAD + 2)
+    far, wide, start_x = _single(frame, DISTANCE), _single(frame, COLUMN), _single(frame, COLUMN + 1)
+    tall, start_y = _single(frame, LINE), _single(frame, LINE + 1)
+    most: Any = np.float32(len(heights) - 1)
+    for k in range(many):
+        i = chosen[k]
+        across, up = rx * x[i] + ry * y[i] + rz * z[i], ux * x[i] + uy * y[i] + uz * z[i]
+        ahead = fx * x[i] + fy * y[i] + fz * z[i]
+        near = _ONE / (far + ahead)
+        columns[k], lines[k] = start_x + wide * near * across, start_y - tall * near * up
+        level[k] = -far * ahead * near + BIAS
+        right, upward, forward = rx * a[i] + ry * b[i] + rz * c[i], ux * a[i] + uy * b[i] + uz * c[i], fx * a[i] + fy * b[i] + fz * c[i]
+        toward = right * across + upward * up + forward * (far + ahead)
+        scale = far * far / min(toward, -np.float32(1e-3)) if toward < _ZERO else _ZERO
+        slope_u[k] = min(max(scale * right / wide, -STEEPEST), STEEPEST)
+        slope_v[k] = min(max(-scale * upward / tall, -STEEPEST), STEEPEST)
+        count[k], total[k] = _ZERO, _ZERO
+    spread_u, spread_v = _single(frame, SPREAD), _single(frame, SPREAD + 1)
+    flat, side = heights.reshape(-1), np.int32(len(heights))
+    top: Any = np.float32(highest)
+    half: Any = np.float32(0.5)
+    for tap in range(len(TAPS)):
+        off_u, off_v = np.float32(TAPS[tap][0]), np.float32(TAPS[tap][1])
+        for k in range(many):
+            above = top - level[k]
+            du, dv = off_u * max(spread_u * above, SHARPEST), off_v * max(spread_v * above, SHARPEST)
+            v, w = min(max(columns[k] + du + half, _ZERO), most), min(max(lines[k] + dv + half, _ZERO), most)
+            j, i = np.int32(v), np.int32(w)
+            du, dv = np.float32(j) - columns[k], np.float32(i) - lines[k]
+            high = flat[i * side + j] - (level[k] + slope_u[k] * du + slope_v[k] * dv)
+            count[k] += _ONE if high > _ZERO else _ZERO
+            total[k] += high if high > _ZERO else _ZERO
+    for k in range(many):
+        level_above = total[k] / max(count[k], _ONE)
+        total[k] = level_above
+        count[k] = _ZERO
+    for tap in range(len(TAPS)):
+        off_u, off_v = np.float32(TAPS[tap][0]), np.float32(TAPS[tap][1])
+        for k in range(many):
+            du, dv = off_u * max(spread_u * total[k], SHARPEST), off_v * max(spread_v * total[k], SHARPEST)
+            v, w = min(max(columns[k] + du + half, _ZERO), most), min(max(lines[k] + dv + half, _ZERO), most)
+            j, i = np.int32(v), np.int32(w)
+            du, dv = np.float32(j) - columns[k], np.float32(i) - lines[k]
+            high = flat[i * side + j] - (level[k] + slope_u[k] * du + slope_v[k] * dv)
+            count[k] += _ONE if high > _ZERO else _ZERO
+    for k in range(many):
+        light[chosen[k]] *= _ONE - count[k] / np.float32(len(TAPS))
+
+
+@step
+def seen_by(heights: np.ndarray, frame: np.ndarray, x: float, y: float, z: float) -> bool:
+    """Whether a lamp sees a point, by the one texel that it lies in."""
+    across = frame[ACROSS] * x + frame[ACROSS + 1] * y + frame[ACROSS + 2] * z
+    up = frame[UPWARD] * x + frame[UPWARD + 1] * y + frame[UPWARD + 2] * z
+    ahead = frame[AHEAD] * x + frame[AHEAD + 1] * y + frame[AHEAD + 2] * z
+    near = 1 / (frame[DISTANCE] + ahead)
+    j, i = frame[COLUMN + 1] + frame[COLUMN] * near * across + 0.5, frame[LINE + 1] - frame[LINE] * near * up + 0.5
+    if not (0 <= i < len(heights) and 0 <= j < len(heights)):
+        return True
+    return heights[int(i), int(j)] < -frame[DISTANCE] * ahead * near + 4 * BIAS

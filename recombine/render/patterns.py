@@ -1,0 +1,86 @@
+"""Patterns: the textures of Super-CLEVR, painted through the box of a model rather than on its surface.
+
+A place in the box is three numbers from 0 to 1, along the length, the width and the height. A pattern has two colours,
+the second one darker, in `cells` bands or cubes along a side of the box. What is seen of a pattern is its mean over the
+width of a pixel, so it does not flicker where its cells are smaller than pixels.
+
+A painted surface throws half of the light back as a dull surface in the colours of the pattern does, and half as its own
+material in its own colour does.
+"""
+
+import math
+
+from recombine.render.compiled import kernel, step
+from recombine.render.instances import CHECKERED, DOTTED, STRIPED, VSTRIPED
+from recombine.render.intersect import Vector
+from recombine.render.materials import DARKER
+
+INWARD = 0.25
+"""How far below a surface the pattern is looked up, in cells: cells end exactly where boxes do."""
+
+BITS = 0xFFFFFFFF
+
+
+@step
+def _wave(x: float, wide: float) -> float:
+    """The mean of a wave over a width around a place: 1 in even cells, -1 in odd ones."""
+    wide = max(wide, 1e-6)
+    return (_sum(x + 0.5 * wide) - _sum(x - 0.5 * wide)) / wide
+
+
+@step
+def _sum(x: float) -> float:
+    """The sum of that wave up to a place."""
+    return 1 - abs(x - 2 * math.floor(0.5 * x) - 1)
+
+
+@kernel
+def shade_of(pattern: int, cells: float, at: Vector, inward: Vector, wide: Vector) -> float:
+    """The share of its colour that a surface keeps at a place in the box, `wide` being that of a pixel there.
+
+    `inward` leads below the surface, in units of the box, and has length one in its own axes.
+    """
+    x, y, z = cells * at[0], cells * at[1], cells * at[2]
+    if pattern == DOTTED:
+        even = _blotches(x, y, z, cells * max(wide[0], wide[1], wide[2]))
+    else:
+        x, y, z = x + INWARD * inward[0], y + INWARD * inward[1], z + INWARD * inward[2]
+        if pattern == STRIPED:
+            even = _wave(z, cells * wide[2])
+        elif pattern == VSTRIPED:
+            even = _wave(x, cells * wide[0])
+        elif pattern == CHECKERED:
+            even = _wave(x, cells * wide[0]) * _wave(y, cells * wide[1]) * _wave(z, cells * wide[2])
+        else:
+            even = 1.0
+    return 0.5 * (1 + DARKER) + 0.5 * (1 - DARKER) * even
+
+
+@step
+def _hash(x: int, y: int, z: int) -> int:
+    """A number of 32 bits that looks random."""
+    h = (x * 0x8DA6B343 ^ y * 0xD8163841 ^ z * 0xCB1AB31F) & BITS
+    h = ((h ^ h >> 15) * 0x2C1B3C6D) & BITS
+    h = ((h ^ h >> 12) * 0x297A2D39) & BITS
+    return h ^ h >> 15
+
+
+@kernel
+def _blotches(x: float, y: float, z: float, wide: float) -> float:
+    """Cells around scattered points, light or dark by chance: 1 in a light one, -1 in a dark one, between at borders."""
+    i, j, k = int(math.floor(x)), int(math.floor(y)), int(math.floor(z))
+    x, y, z = x - i, y - j, z - k
+    light, dark = 100.0, 100.0
+    for a in range(-1, 2):
+        for b in range(-1, 2):
+            for c in range(-1, 2):
+                h = _hash(i + a, j + b, k + c)
+                u, v, w = x - a - (h & 1023) / 1024, y - b - (h >> 10 & 1023) / 1024, z - c - (h >> 20 & 1023) / 1024
+                off = u * u + v * v + w * w
+                if h >> 31:
+                    dark = min(dark, off)
+                else:
+                    light = min(light, off)
+    # The border lies where both are equally near; near it the difference of distances is twice the way to it.
+    beyond = (math.sqrt(dark) - math.sqrt(light)) / max(wide, 1e-6)
+    return min(max(beyond, -1.0), 1.0) * min(1.0, 1.0 / max(wide, 1e-6))
