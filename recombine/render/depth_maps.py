@@ -19,7 +19,7 @@ import numpy as np
 from recombine.render.compiled import kernel, step
 from recombine.render.intersect import Vector
 from recombine.render.lamps import AIM_X, LAMP_RADIUS, LAMP_X
-from recombine.render.zbuffer import cover, project
+from recombine.render.zbuffer import BEHIND, cover, project
 from recombine.world.camera import FORWARD, POSITION, RIGHT, UP
 
 FREE = -1e6
@@ -38,11 +38,11 @@ SHARPEST: Any = np.float32(0.6)
 
 # --- the frame of a map: the columns of its row --------------------------------------------------------------------
 
-ACROSS, UPWARD, AHEAD, DISTANCE, COLUMN, LINE, SPREAD, FLOOR = 0, 3, 6, 9, 10, 12, 14, 16
+ACROSS, UPWARD, AHEAD, DISTANCE, COLUMN, LINE, SPREAD, FLOOR, HIGHEST = 0, 3, 6, 9, 10, 12, 14, 16, 19
 """The axes of the lamp's view; how far it is from the middle of the world, at which it looks; where a slope of the view
 is in the map, a scale and a start each for columns and for lines; by how many columns and lines the half width of a
-window grows per height; the height of the floor: per column, per line, and at the first texel."""
-FRAME = 19
+window grows per height; the height of the floor, per column, per line, and at the first texel; and the highest point."""
+FRAME = 20
 
 _ZERO: Any = np.float32(0)
 _ONE: Any = np.float32(1)
@@ -98,10 +98,12 @@ def _fit(seen: np.ndarray, view: np.ndarray, radius: float, side: int, frame: np
         left, right, top, bottom = -1.0, 1.0, -1.0, 1.0
     wide, tall = (side - 1 - 2 * MARGIN) / (right - left), (side - 1 - 2 * MARGIN) / (bottom - top)
     start_x, start_y = MARGIN - wide * left, MARGIN - tall * top
+    frame[HIGHEST] = FREE
     for i in range(len(seen)):
         seen[i, 0] = start_x + wide * seen[i, 0] if seen[i, 2] > 0 else np.nan
         seen[i, 1] = start_y + tall * seen[i, 1]
         seen[i, 2] = high * (high * seen[i, 2] - 1)
+        frame[HIGHEST] = max(frame[HIGHEST], seen[i, 2])
     for axis in range(3):
         frame[ACROSS + axis], frame[UPWARD + axis] = view[RIGHT, axis], view[UP, axis]
         frame[AHEAD + axis] = view[FORWARD, axis]
@@ -118,45 +120,54 @@ def _fit(seen: np.ndarray, view: np.ndarray, radius: float, side: int, frame: np
 
 
 class Blockers(NamedTuple):
-    """What a map says of the floor; blocks are BLOCK by BLOCK texels."""
+    """What maps say of the floor; blocks are BLOCK by BLOCK texels."""
 
-    sums: np.ndarray  # float32[side + 1, side + 1], how many texels before a line and a column hide the floor
+    sums: np.ndarray  # float32[lamps, side + 1, side + 1], how many texels before a line and a column hide the floor
     counts: np.ndarray  # float64[blocks + 1, blocks + 1], the same of the texels in blocks
     totals: np.ndarray  # float64[blocks + 1, blocks + 1], and the sum of their heights above the floor
-    height: np.ndarray  # float32[blocks, blocks], how high above the floor is what dims the floor in a block
-    dims: np.ndarray  # uint8[blocks, blocks], whether something does
+    height: np.ndarray  # float32[lamps, blocks, blocks], how high above the floor is what dims the floor in a block
+    dims: np.ndarray  # uint8[lamps, blocks, blocks], whether something does
+    bounds: np.ndarray  # float64[lamps, 4], the first and last column and line where something does
 
 
-def blockers(side: int) -> Blockers:
-    """Room for what the map of a lamp says."""
+def blockers(lamps: int, side: int) -> Blockers:
+    """Room for what the maps of lamps say."""
     blocks = side // BLOCK
     counts, totals = np.zeros((2, blocks + 1, blocks + 1))
-    height, dims = np.empty((blocks, blocks), np.float32), np.empty((blocks, blocks), np.uint8)
-    return Blockers(np.zeros((side + 1, side + 1), np.float32), counts, totals, height, dims)
+    height, dims = np.empty((lamps, blocks, blocks), np.float32), np.empty((lamps, blocks, blocks), np.uint8)
+    return Blockers(
+        np.zeros((lamps, side + 1, side + 1), np.float32), counts, totals, height, dims, np.empty((lamps, 4))
+    )
 
 
 @kernel
-def block(heights: np.ndarray, frame: np.ndarray, found: Blockers) -> None:
+def block(maps: np.ndarray, frames: np.ndarray, found: Blockers) -> None:
     """Find what dims the floor."""
-    highest = _sum_up(heights, frame, found)
-    blocks, across, along = len(found.dims), frame[SPREAD] / BLOCK, frame[SPREAD + 1] / BLOCK
-    for i in range(blocks):
-        for j in range(blocks):
-            high = _mean(found, i, j, int(highest * along) + 1, int(highest * across) + 1)
-            found.dims[i, j] = 1 if high > 0 else 0
-            if high > 0:  # once more, in the window of this height
-                high = max(_mean(found, i, j, int(high * along) + 1, int(high * across) + 1), 0.5 * high)
-            found.height[i, j] = high
-    for i in range(blocks):
-        for j in range(blocks):
-            if found.dims[i, j] == 0:
-                found.height[i, j] = _beside(found, i, j)
+    counts, totals = found.counts, found.totals
+    for lamp in range(len(maps)):
+        height, dims, bounds = found.height[lamp], found.dims[lamp], found.bounds[lamp]
+        highest = _sum_up(maps[lamp], frames[lamp], found.sums[lamp], counts, totals)
+        blocks, across, along = len(dims), frames[lamp, SPREAD] / BLOCK, frames[lamp, SPREAD + 1] / BLOCK
+        bounds[0], bounds[1], bounds[2], bounds[3] = np.inf, -np.inf, np.inf, -np.inf
+        for i in range(blocks):
+            for j in range(blocks):
+                high = _mean(counts, totals, i, j, int(highest * along) + 1, int(highest * across) + 1)
+                dims[i, j] = 1 if high > 0 else 0
+                if high > 0:  # once more, in the window of this height
+                    high = max(_mean(counts, totals, i, j, int(high * along) + 1, int(high * across) + 1), 0.5 * high)
+                    bounds[0], bounds[1] = min(bounds[0], j * BLOCK - 0.5), max(bounds[1], (j + 1) * BLOCK - 0.5)
+                    bounds[2], bounds[3] = min(bounds[2], i * BLOCK - 0.5), max(bounds[3], (i + 1) * BLOCK - 0.5)
+                height[i, j] = high
+        for i in range(blocks):
+            for j in range(blocks):
+                if dims[i, j] == 0:
+                    height[i, j] = _beside(height, dims, i, j)
 
 
 @kernel
-def _sum_up(heights: np.ndarray, frame: np.ndarray, found: Blockers) -> float:
+def _sum_up(heights: np.ndarray, frame: np.ndarray, sums: np.ndarray, counts: np.ndarray, totals: np.ndarray) -> float:
     """Sum up the texels that hide the floor, and say how high the highest is."""
-    side, blocks, sums, counts, totals = len(heights), len(found.dims), found.sums, found.counts, found.totals
+    side, blocks = len(heights), len(counts) - 1
     slope_x, slope_y, start = _single(frame, FLOOR), _single(frame, FLOOR + 1), _single(frame, FLOOR + 2)
     for i in range(blocks + 1):
         for j in range(blocks + 1):
@@ -182,9 +193,9 @@ def _sum_up(heights: np.ndarray, frame: np.ndarray, found: Blockers) -> float:
 
 
 @step
-def _mean(found: Blockers, i: int, j: int, tall: int, wide: int) -> float:
+def _mean(counts: np.ndarray, totals: np.ndarray, i: int, j: int, tall: int, wide: int) -> float:
     """The mean height of what hides the floor around a block; zero where nothing does."""
-    blocks, counts, totals = len(found.dims), found.counts, found.totals
+    blocks = len(counts) - 1
     top, bottom, left, right = max(i - tall, 0), min(i + tall + 1, blocks), max(j - wide, 0), min(j + wide + 1, blocks)
     count = counts[bottom, right] - counts[bottom, left] - counts[top, right] + counts[top, left]
     total = totals[bottom, right] - totals[bottom, left] - totals[top, right] + totals[top, left]
@@ -192,13 +203,13 @@ def _mean(found: Blockers, i: int, j: int, tall: int, wide: int) -> float:
 
 
 @kernel
-def _beside(found: Blockers, i: int, j: int) -> float:
+def _beside(height: np.ndarray, dims: np.ndarray, i: int, j: int) -> float:
     """The mean height of the blocks beside one that is not dimmed."""
     count, total = 0.0, 0.0
-    for a in range(max(i - 1, 0), min(i + 2, len(found.dims))):
-        for b in range(max(j - 1, 0), min(j + 2, len(found.dims))):
-            if found.dims[a, b] == 1:
-                count, total = count + 1, total + found.height[a, b]
+    for a in range(max(i - 1, 0), min(i + 2, len(dims))):
+        for b in range(max(j - 1, 0), min(j + 2, len(dims))):
+            if dims[a, b] == 1:
+                count, total = count + 1, total + height[a, b]
     return total / count if count > 0 else 0.0
 
 
@@ -209,76 +220,76 @@ def _single(frame: np.ndarray, column: int) -> float:
 
 
 @kernel
+def dimmed(frame: np.ndarray, bounds: np.ndarray, x: float, y: float, dx: float, dy: float, n: int) -> tuple[int, int]:
+    """Which of the points x + i dx, y + i dy of the floor a lamp's blockers may dim, the last excluded."""
+    across, by_across = frame[ACROSS] * x + frame[ACROSS + 1] * y, frame[ACROSS] * dx + frame[ACROSS + 1] * dy
+    up, by_up = frame[UPWARD] * x + frame[UPWARD + 1] * y, frame[UPWARD] * dx + frame[UPWARD + 1] * dy
+    ahead, by_ahead = (
+        frame[AHEAD] * x + frame[AHEAD + 1] * y + frame[DISTANCE],
+        frame[AHEAD] * dx + frame[AHEAD + 1] * dy,
+    )
+    low, high = 0.0, float(n)
+    # Each bound is a line of the map, and a place that no point is before it: value + i * slope >= 0.
+    for k in range(5):
+        if k == 4:
+            value, slope = ahead - BEHIND, by_ahead
+        elif k < 2:
+            off, sign = frame[COLUMN + 1] - bounds[k], 1.0 if k == 0 else -1.0
+            value, slope = (
+                sign * (frame[COLUMN] * across + off * ahead),
+                sign * (frame[COLUMN] * by_across + off * by_ahead),
+            )
+        else:
+            off, sign = frame[LINE + 1] - bounds[k], 1.0 if k == 2 else -1.0
+            value, slope = sign * (off * ahead - frame[LINE] * up), sign * (off * by_ahead - frame[LINE] * by_up)
+        if slope > 0:
+            low = max(low, -value / slope)
+        elif slope < 0:
+            high = min(high, 1 - value / slope)
+        elif value < 0:
+            high = 0.0
+    return int(min(low, float(n))), int(max(high, 0.0))
+
+
+@kernel
 def dim_floor(
     frame: np.ndarray,
-    found: Blockers,
+    sums: np.ndarray,
+    height: np.ndarray,
+    dims: np.ndarray,
     x: np.ndarray,
     y: np.ndarray,
     wanted: np.ndarray,
     light: np.ndarray,
-    work: np.ndarray,
-    chosen: np.ndarray,
 ) -> None:
-    """Take away what is hidden of a lamp from points of the floor, where wanted.
-
-    `work` float32[3, n] and `chosen` int32[n] are work space.
-    """
-    columns, lines, free, many = work[0], work[1], work[2], 0
+    """Take away what is hidden of a lamp from points of the floor, where wanted."""
     rx, ry, ux, uy = (
-        _single(frame, ACROSS),
-        _single(frame, ACROSS + 1),
-        _single(frame, UPWARD),
-        _single(frame, UPWARD + 1),
-    )
+        _single(frame, ACROSS), _single(frame, ACROSS + 1), _single(frame, UPWARD), _single(frame, UPWARD + 1),
+    )  # fmt: skip
     fx, fy, far = _single(frame, AHEAD), _single(frame, AHEAD + 1), _single(frame, DISTANCE)
     wide, start_x, tall, start_y = (
-        _single(frame, COLUMN),
-        _single(frame, COLUMN + 1),
-        _single(frame, LINE),
-        _single(frame, LINE + 1),
-    )
-    most, last = np.float32(len(found.sums) - 1), np.int32(len(found.dims) - 1)
+        _single(frame, COLUMN), _single(frame, COLUMN + 1), _single(frame, LINE), _single(frame, LINE + 1),
+    )  # fmt: skip
+    side, blocks, per_block = np.int32(len(sums)), np.int32(len(dims)), np.float32(1 / BLOCK)
+    most, last, four = np.float32(side - 1), np.float32(blocks - 1), np.float32(4)
+    spread_u, spread_v = _single(frame, SPREAD), _single(frame, SPREAD + 1)
+    flat, heights = sums.reshape(-1), height.reshape(-1)
     for i in range(len(light)):
-        depth = far + fx * x[i] + fy * y[i]
-        near = _ONE / depth
-        column = start_x + wide * near * (rx * x[i] + ry * y[i])
-        columns[i] = min(max(column, -most), most + most) if depth > _ZERO else -most
-        lines[i] = min(max(start_y - tall * near * (ux * x[i] + uy * y[i]), -most), most + most)
-    for i in range(len(light)):
-        a = min(max(np.int32(lines[i] + _HALF) // BLOCK, np.int32(0)), last)
-        b = min(max(np.int32(columns[i] + _HALF) // BLOCK, np.int32(0)), last)
-        columns[many], lines[many], chosen[many] = columns[i], lines[i], i
-        many += found.dims[a, b] & wanted[i]
-    _look_up(frame, found.sums.reshape(-1), found.height.reshape(-1), columns[:many], lines[:many], free[:many])
-    for k in range(many):
-        light[chosen[k]] *= free[k]
-
-
-@kernel
-def _look_up(
-    frame: np.ndarray,
-    sums: np.ndarray,
-    heights: np.ndarray,
-    columns: np.ndarray,
-    lines: np.ndarray,
-    free: np.ndarray,
-) -> None:
-    """The share of a lamp that is free, seen from points of the floor."""
-    side, blocks = np.int32(math.sqrt(len(sums)) - 1), np.int32(math.sqrt(len(heights)))
-    most, wide, tall = np.float32(side), _single(frame, SPREAD), _single(frame, SPREAD + 1)
-    for i in range(len(free)):
-        u, v = columns[i] + _HALF, lines[i] + _HALF
-        high = _between(heights, blocks, v / BLOCK - _HALF, u / BLOCK - _HALF)
-        half_u, half_v = max(wide * high, SHARPEST), max(tall * high, SHARPEST)
+        if wanted[i] == 0:
+            continue
+        near = _ONE / (far + fx * x[i] + fy * y[i])
+        u = start_x + wide * near * (rx * x[i] + ry * y[i]) + _HALF  # the first texel lies between 0 and 1
+        v = start_y - tall * near * (ux * x[i] + uy * y[i]) + _HALF
+        a, b = np.int32(min(max(v * per_block, _ZERO), last)), np.int32(min(max(u * per_block, _ZERO), last))
+        if dims[a, b] == 0:
+            continue
+        high = _between(heights, blocks, v * per_block - _HALF, u * per_block - _HALF)
+        half_u, half_v = max(spread_u * high, SHARPEST), max(spread_v * high, SHARPEST)
         left, right = min(max(u - half_u, _ZERO), most), min(max(u + half_u, _ZERO), most)
         top, bottom = min(max(v - half_v, _ZERO), most), min(max(v + half_v, _ZERO), most)
-        hidden = (
-            _between(sums, side + np.int32(1), bottom, right)
-            - _between(sums, side + np.int32(1), bottom, left)
-            - _between(sums, side + np.int32(1), top, right)
-            + _between(sums, side + np.int32(1), top, left)
-        )
-        free[i] = min(max(_ONE - hidden / (half_u * half_v * np.float32(4)), _ZERO), _ONE)
+        hidden = _between(flat, side, bottom, right) - _between(flat, side, bottom, left)
+        hidden -= _between(flat, side, top, right) - _between(flat, side, top, left)
+        light[i] *= min(max(_ONE - hidden / (four * half_u * half_v), _ZERO), _ONE)
 
 
 @step
@@ -302,83 +313,95 @@ TAPS = (
 )  # fmt: skip
 """Where a window is looked at, in half widths: no two in the same line or column."""
 
+GRAZING: Any = np.float32(1e-3)
 STEEPEST: Any = np.float32(0.25)
 """The most that the height of a surface changes per texel for a window not to see it as in the way of itself."""
 
 
 @kernel
 def dim_points(
-    heights: np.ndarray,
-    frame: np.ndarray,
-    highest: float,
-    x: np.ndarray,
-    y: np.ndarray,
-    z: np.ndarray,
-    a: np.ndarray,
-    b: np.ndarray,
-    c: np.ndarray,
-    light: np.ndarray,
-    work: np.ndarray,
-    chosen: np.ndarray,
+    heights: np.ndarray, frame: np.ndarray, points: np.ndarray, light: np.ndarray, work: np.ndarray, chosen: np.ndarray
 ) -> None:
-    """Take away what is hidden of a lamp from points of surfaces that face a, b, c.
+    """Take away what is hidden of a lamp from points.
 
-    `work` float32[8, n] and `chosen` int32[n] are work space.
+    points float32[9, n] are places, normals and the way that their triangles face; `work` float32[8, n] and `chosen`
+    int32[n] are work space.
     """
-    columns, lines, level, slope_u, slope_v = work[0], work[1], work[2], work[3], work[4]
-    count, total, many = work[5], work[6], 0
+    columns, lines, level, slope_u, slope_v, above, hidden = (
+        work[0], work[1], work[2], work[3], work[4], work[5], work[6],
+    )  # fmt: skip
+    many = 0
     for i in range(len(light)):
         chosen[many] = i
-        many += 1 if light[i] > _ZERO else 0
+        many += light[i] > _ZERO
+    _find(frame, points, chosen[:many], columns, lines, level, slope_u, slope_v)
+    spread_u, spread_v, top = _single(frame, SPREAD), _single(frame, SPREAD + 1), _single(frame, HIGHEST)
+    flat, side, most, share = (
+        heights.reshape(-1),
+        np.int32(len(heights)),
+        np.float32(len(heights) - 1),
+        np.float32(1 / len(TAPS)),
+    )
+    for k in range(many):
+        above[k] = max(top - level[k], _ZERO)
+        hidden[k] = _ZERO
+    for again in range(2):
+        left = 0
+        for k in range(many):
+            wide, tall = max(spread_u * above[k], SHARPEST), max(spread_v * above[k], SHARPEST)
+            count, total = _ZERO, _ZERO
+            for tap in range(len(TAPS)):
+                u = min(max(columns[k] + np.float32(TAPS[tap][0]) * wide, _ZERO), most) + _HALF
+                v = min(max(lines[k] + np.float32(TAPS[tap][1]) * tall, _ZERO), most) + _HALF
+                j, i = np.int32(u), np.int32(v)
+                plane = level[k] + slope_u[k] * (np.float32(j) - columns[k]) + slope_v[k] * (np.float32(i) - lines[k])
+                high = flat[i * side + j] - plane
+                count += _ONE if high > _ZERO else _ZERO
+                total += high if high > _ZERO else _ZERO
+            hidden[k] = count * share
+            above[k] = total / max(count, _ONE)
+            # What no tap hides, or every one, will not change in a narrower window.
+            if again == 0:
+                i = chosen[k]
+                light[i] *= _ONE - hidden[k] if count == 0 or count == len(TAPS) else _ONE
+                columns[left], lines[left], level[left], above[left] = columns[k], lines[k], level[k], above[k]
+                slope_u[left], slope_v[left], chosen[left] = slope_u[k], slope_v[k], i
+                left += (count > 0) & (count < len(TAPS))
+            else:
+                light[chosen[k]] *= _ONE - hidden[k]
+        many = left
+
+
+@kernel
+def _find(
+    frame: np.ndarray,
+    points: np.ndarray,
+    chosen: np.ndarray,
+    columns: np.ndarray,
+    lines: np.ndarray,
+    level: np.ndarray,
+    slope_u: np.ndarray,
+    slope_v: np.ndarray,
+) -> None:
+    """Where points are in a map, how high they are, and how the height of their surface changes with column and line."""
     rx, ry, rz = _single(frame, ACROSS), _single(frame, ACROSS + 1), _single(frame, ACROSS + 2)
     ux, uy, uz = _single(frame, UPWARD), _single(frame, UPWARD + 1), _single(frame, UPWARD + 2)
     fx, fy, fz = _single(frame, AHEAD), _single(frame, AHEAD + 1), _single(frame, AHEAD + 2)
     far, wide, start_x = _single(frame, DISTANCE), _single(frame, COLUMN), _single(frame, COLUMN + 1)
     tall, start_y = _single(frame, LINE), _single(frame, LINE + 1)
-    most: Any = np.float32(len(heights) - 1)
-    for k in range(many):
+    px, py, pz, nx, ny, nz = points[0], points[1], points[2], points[6], points[7], points[8]
+    for k in range(len(chosen)):
         i = chosen[k]
-        across, up = rx * x[i] + ry * y[i] + rz * z[i], ux * x[i] + uy * y[i] + uz * z[i]
-        ahead = fx * x[i] + fy * y[i] + fz * z[i]
+        x, y, z, a, b, c = px[i], py[i], pz[i], nx[i], ny[i], nz[i]
+        across, up, ahead = rx * x + ry * y + rz * z, ux * x + uy * y + uz * z, fx * x + fy * y + fz * z
         near = _ONE / (far + ahead)
         columns[k], lines[k] = start_x + wide * near * across, start_y - tall * near * up
         level[k] = -far * ahead * near + BIAS
-        right, upward, forward = rx * a[i] + ry * b[i] + rz * c[i], ux * a[i] + uy * b[i] + uz * c[i], fx * a[i] + fy * b[i] + fz * c[i]
+        right, upward, forward = rx * a + ry * b + rz * c, ux * a + uy * b + uz * c, fx * a + fy * b + fz * c
         toward = right * across + upward * up + forward * (far + ahead)
-        scale = far * far / min(toward, -np.float32(1e-3)) if toward < _ZERO else _ZERO
+        scale = far * far / min(toward, -GRAZING) if toward < _ZERO else _ZERO
         slope_u[k] = min(max(scale * right / wide, -STEEPEST), STEEPEST)
         slope_v[k] = min(max(-scale * upward / tall, -STEEPEST), STEEPEST)
-        count[k], total[k] = _ZERO, _ZERO
-    spread_u, spread_v = _single(frame, SPREAD), _single(frame, SPREAD + 1)
-    flat, side = heights.reshape(-1), np.int32(len(heights))
-    top: Any = np.float32(highest)
-    half: Any = np.float32(0.5)
-    for tap in range(len(TAPS)):
-        off_u, off_v = np.float32(TAPS[tap][0]), np.float32(TAPS[tap][1])
-        for k in range(many):
-            above = top - level[k]
-            du, dv = off_u * max(spread_u * above, SHARPEST), off_v * max(spread_v * above, SHARPEST)
-            v, w = min(max(columns[k] + du + half, _ZERO), most), min(max(lines[k] + dv + half, _ZERO), most)
-            j, i = np.int32(v), np.int32(w)
-            du, dv = np.float32(j) - columns[k], np.float32(i) - lines[k]
-            high = flat[i * side + j] - (level[k] + slope_u[k] * du + slope_v[k] * dv)
-            count[k] += _ONE if high > _ZERO else _ZERO
-            total[k] += high if high > _ZERO else _ZERO
-    for k in range(many):
-        level_above = total[k] / max(count[k], _ONE)
-        total[k] = level_above
-        count[k] = _ZERO
-    for tap in range(len(TAPS)):
-        off_u, off_v = np.float32(TAPS[tap][0]), np.float32(TAPS[tap][1])
-        for k in range(many):
-            du, dv = off_u * max(spread_u * total[k], SHARPEST), off_v * max(spread_v * total[k], SHARPEST)
-            v, w = min(max(columns[k] + du + half, _ZERO), most), min(max(lines[k] + dv + half, _ZERO), most)
-            j, i = np.int32(v), np.int32(w)
-            du, dv = np.float32(j) - columns[k], np.float32(i) - lines[k]
-            high = flat[i * side + j] - (level[k] + slope_u[k] * du + slope_v[k] * dv)
-            count[k] += _ONE if high > _ZERO else _ZERO
-    for k in range(many):
-        light[chosen[k]] *= _ONE - count[k] / np.float32(len(TAPS))
 
 
 @step

@@ -5,14 +5,14 @@ import math
 import numpy as np
 
 from recombine.render.compiled import kernel
-from recombine.render.depth_maps import Blockers, block, dim_floor
+from recombine.render.depth_maps import Blockers, block, dim_floor, dimmed
 from recombine.render.floor import FLOOR, MAP, MAP_REACH, NEAR, bleed, fade, lay
 from recombine.render.light import add, color_of, shine_up
 from recombine.render.rays import place, ray
 from recombine.world.camera import POSITION, RIGHT
 
-WORK = 7
-"""The lines of the work space: x, y, the light of a lamp, and four for shadows."""
+WORK = 3
+"""The lines of the work space: x, y, and the light of a lamp."""
 
 
 @kernel
@@ -26,7 +26,6 @@ def light_floor(
     found: Blockers,
     wanted: np.ndarray,
     work: np.ndarray,
-    chosen: np.ndarray,
     chart: np.ndarray,
     light: np.ndarray,
 ) -> None:
@@ -36,39 +35,32 @@ def light_floor(
     instances; `work` and `chosen` are work space of one line of the wider of both.
     """
     _, height, width = light.shape
-    for lamp in range(len(lamps)):
-        block(maps[lamp], frames[lamp], found)
-        for i in range(MAP + height):
-            seen, x, y, dx, dy = _line(view, focal, width, height, i)
-            if not seen:
-                continue
-            n = MAP if i < MAP else width
-            px, py, shine = work[0][:n], work[1][:n], work[2][:n]
-            lay(x, dx, px)
-            lay(y, dy, py)
-            shine_up(lamps, lamp, px, py, shine)
-            dim_floor(frames[lamp], found, px, py, wanted[height if i < MAP else i - MAP], shine, work[3:], chosen)
-            out = chart[:, i] if i < MAP else light[:, i - MAP]
-            if lamp == 0:
-                for channel in range(3):
-                    lay(0.0, 0.0, out[channel])
-            add(color_of(lamps, lamp, FLOOR / math.pi), shine, out[0], out[1], out[2])
+    sums, heights, dims, bounds = found.sums, found.height, found.dims, found.bounds
+    block(maps, frames, found)
     for i in range(MAP + height):
         seen, x, y, dx, dy = _line(view, focal, width, height, i)
-        n = MAP if i < MAP else width
-        out = chart[:, i] if i < MAP else light[:, i - MAP]
+        n, out = (MAP, chart[:, i]) if i < MAP else (width, light[:, i - MAP])
+        red, green, blue = out[0], out[1], out[2]
+        lay(0.0, 0.0, red)
+        lay(0.0, 0.0, green)
+        lay(0.0, 0.0, blue)
         if not seen:
-            for channel in range(3):
-                lay(0.0, 0.0, out[channel])
             continue
-        px, py, shine = work[0][:n], work[1][:n], work[2][:n]
+        want, px, py, shine = wanted[height if i < MAP else i - MAP], work[0][:n], work[1][:n], work[2][:n]
         lay(x, dx, px)
         lay(y, dy, py)
+        for lamp in range(len(lamps)):
+            shine_up(lamps, lamp, px, py, shine)
+            a, b = dimmed(frames[lamp], bounds[lamp], x, y, dx, dy, n)
+            if a < b:
+                dim_floor(frames[lamp], sums[lamp], heights[lamp], dims[lamp], px[a:b], py[a:b], want[a:b], shine[a:b])
+            add(color_of(lamps, lamp, FLOOR / math.pi), shine, red, green, blue)
         for row in range(len(rows)):
-            bleed(rows[row], x, y, dx, dy, px, py, shine, out[0], out[1], out[2])
+            bleed(rows[row], x, y, dx, dy, px, py, shine, red, green, blue)
         if max(x * x + y * y, (x + n * dx) ** 2 + (y + n * dy) ** 2) > NEAR * NEAR:
-            for channel in range(3):
-                fade(px, py, out[channel])
+            fade(px, py, red)
+            fade(px, py, green)
+            fade(px, py, blue)
 
 
 @kernel

@@ -18,6 +18,12 @@ MOST_TRIANGLES = 1 << 22
 """No model has more."""
 
 
+NORMALS, FACING, BEND, TINT, PART = 0, 9, 12, 13, 14
+SURFACE = 16
+"""The columns of a surface, which fills a line of a processor's cache: the normals of the three corners, that of the
+triangle, how far the normal turns per length, the tint and the part."""
+
+
 class Library(NamedTuple):
     """The triangles of m models. Model i has the points first_point[i]:first_point[i + 1], and so on."""
 
@@ -26,11 +32,7 @@ class Library(NamedTuple):
     first_node: np.ndarray  # int64[m + 1]
     points: np.ndarray  # float64[v, 3]
     corners: np.ndarray  # int32[t, 3], into the points of the model
-    normals: np.ndarray  # float32[t, 9], of the three corners
-    facing: np.ndarray  # float32[t, 3], of the whole triangle
-    bend: np.ndarray  # float32[t], how far the normal turns per length
-    part: np.ndarray  # int16[t]
-    tint: np.ndarray  # float32[t]
+    surface: np.ndarray  # float32[t, SURFACE], what a triangle looks like
     rays: np.ndarray  # float32[t, 9], a corner and the ways to the two others
     boxes: np.ndarray  # float32[n, BOXES], the nodes of the hierarchies
     children: np.ndarray  # int32[n, 2]
@@ -70,11 +72,7 @@ def measures(models: tuple[Model, ...]) -> Measures:
 _EMPTY = {
     "points": np.zeros((0, 3)),
     "corners": np.zeros((0, 3), np.int32),
-    "normals": np.zeros((0, 9), np.float32),
-    "facing": np.zeros((0, 3), np.float32),
-    "bend": np.zeros(0, np.float32),
-    "part": np.zeros(0, np.int16),
-    "tint": np.zeros(0, np.float32),
+    "surface": np.zeros((0, SURFACE), np.float32),
     "rays": np.zeros((0, 9), np.float32),
     "boxes": np.zeros((0, BOXES), np.float32),
     "children": np.zeros((0, 2), np.int32),
@@ -97,14 +95,17 @@ def _made(model: Model) -> dict[str, np.ndarray]:
     boxes, children, order = build(corners.min(axis=1), corners.max(axis=1))
     triangles, normals, corners, source = triangles[order], normals[order], corners[order], source[order]
     one, two, three = corners[:, 0], corners[:, 1], corners[:, 2]
+    surface = np.zeros((len(corners), SURFACE), np.float32)
+    surface[:, NORMALS:FACING], surface[:, FACING:BEND] = (
+        normals.reshape(-1, 9),
+        _unit(np.cross(two - one, three - one)),
+    )
+    surface[:, BEND], surface[:, TINT] = _bend(corners, normals), model.tint[source]
+    surface[:, PART] = model.part[source]
     return {
         "points": np.ascontiguousarray(model.points, np.float64),
         "corners": triangles,
-        "normals": normals.reshape(-1, 9).astype(np.float32),
-        "facing": _unit(np.cross(two - one, three - one)).astype(np.float32),
-        "bend": _bend(corners, normals).astype(np.float32),
-        "part": model.part[source].astype(np.int16),
-        "tint": model.tint[source].astype(np.float32),
+        "surface": surface,
         "rays": np.concatenate([one, two - one, three - one], axis=1).astype(np.float32),
         "boxes": boxes.copy(),
         "children": children.copy(),
@@ -124,27 +125,58 @@ def _bend(corners: np.ndarray, normals: np.ndarray) -> np.ndarray:
 
 # --- closed pieces ------------------------------------------------------------------------------------------------
 
+TOUCH = 1e-4
+"""Edges that are nearer than this to each other, in units of the model, meet."""
+MOST_EDGES = 1 << 13
+"""A model with more edges that have no exact partner is taken as open."""
+
 
 def closed(model: Model) -> np.ndarray:
     """Which triangles belong to a piece that has an inside and faces outward, bool[t].
 
-    Such a piece has every edge as often one way as the other, and a positive volume. Points at the same place are one.
+    Along every edge of such a piece as many triangles run one way as the other, and its volume is positive. Where the
+    edge of one triangle meets two edges of others, it is enough that they cover it.
     """
     if not len(model.triangles):
         return np.zeros(0, bool)
-    _, point = np.unique(model.points, axis=0, return_inverse=True)
-    corners = point.reshape(-1)[model.triangles]
-    piece = _pieces(corners, int(point.max()) + 1)[corners[:, 0]]
-    edges = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]]).astype(np.int64)
+    places, point = np.unique(model.points, axis=0, return_inverse=True)
+    corners = point.reshape(-1)[model.triangles].astype(np.int64)
+    piece = _pieces(corners, len(places))[corners[:, 0]]
+    edges = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
     sign = np.where(edges[:, 0] < edges[:, 1], 1, -1)
-    name = edges.min(axis=1) * (int(point.max()) + 1) + edges.max(axis=1)
-    _, edge = np.unique(name, return_inverse=True)
-    balance = np.bincount(edge, sign, edge.max() + 1)
-    torn = np.zeros(piece.max() + 1, bool)
-    torn[np.tile(piece, 3)[balance[edge] != 0]] = True
+    _, edge = np.unique(edges.min(axis=1) * len(places) + edges.max(axis=1), return_inverse=True)
+    lone = np.flatnonzero(np.bincount(edge, sign)[edge] != 0)
+    ends, own = places[edges[lone]], np.tile(piece, 3)[lone]
+    torn = np.zeros(len(places), bool)
+    torn[own[~_covered(ends, own)] if len(lone) <= MOST_EDGES else own] = True
     one, two, three = (model.points[model.triangles[:, corner]] for corner in range(3))
-    volume = np.bincount(piece, np.einsum("ti,ti->t", one, np.cross(two, three)), len(torn))
+    volume = np.bincount(piece, np.einsum("ti,ti->t", one, np.cross(two, three)), len(places))
     return (~torn & (volume > 0))[piece]
+
+
+@kernel
+def _covered(ends: np.ndarray, piece: np.ndarray) -> np.ndarray:
+    """Which edges float64[e, 2, 3] others of their piece cover that run the other way, bool[e]."""
+    covered = np.ones(len(ends), np.bool_)
+    for i in range(len(ends)):
+        for third in range(1, 3):
+            found, s = False, third / 3
+            x = ends[i, 0, 0] + s * (ends[i, 1, 0] - ends[i, 0, 0])
+            y = ends[i, 0, 1] + s * (ends[i, 1, 1] - ends[i, 0, 1])
+            z = ends[i, 0, 2] + s * (ends[i, 1, 2] - ends[i, 0, 2])
+            for j in range(len(ends)):
+                if found or piece[j] != piece[i]:
+                    continue
+                a, b, c = ends[j, 1, 0] - ends[j, 0, 0], ends[j, 1, 1] - ends[j, 0, 1], ends[j, 1, 2] - ends[j, 0, 2]
+                u, v, w = x - ends[j, 0, 0], y - ends[j, 0, 1], z - ends[j, 0, 2]
+                along, long = u * a + v * b + w * c, a * a + b * b + c * c
+                against = a * (ends[i, 1, 0] - ends[i, 0, 0])
+                against += b * (ends[i, 1, 1] - ends[i, 0, 1]) + c * (ends[i, 1, 2] - ends[i, 0, 2])
+                found = (
+                    against < 0 and 0 <= along <= long and u * u + v * v + w * w - along * along / long < TOUCH * TOUCH
+                )
+            covered[i] &= found
+    return covered
 
 
 @kernel

@@ -6,29 +6,27 @@ pixels, in any batch and in any process.
 """
 
 from collections.abc import Collection
-from itertools import pairwise
 
 import numpy as np
 
 from recombine.render.compiled import kernel
 from recombine.render.depth_maps import FRAME, blockers, see
-from recombine.render.edges import HALF, STEPS
+from recombine.render.edges import HALF, STEPS, encode
 from recombine.render.eye import NOTHING
 from recombine.render.floor import MAP
-from recombine.render.hierarchy import DEEP
-from recombine.render.instances import MODEL, OBJECT, Instances, check, instance_table, look_table
+from recombine.render.instances import COS, OBJECT, SIN, Instances, check, instance_table, look_table
 from recombine.render.lamps import lamp_table
 from recombine.render.mesh_floor import WORK as FLOOR_WORK
 from recombine.render.mesh_floor import light_floor
-from recombine.render.mesh_library import Library, library
-from recombine.render.mesh_shading import WORK, Room, Stage, group_spots, kind_table, shade_spots
+from recombine.render.mesh_library import PART, library
+from recombine.render.mesh_shading import Stage, group_spots, kind_table, normal_at, shade_spots, within, work_space
+from recombine.render.rays import ray, to_ground
 from recombine.render.raytrace import LAYERS, SIDE, Pictures, screen
-from recombine.render.shading import CHUNK
 from recombine.render.shadow import ONE, ZERO
-from recombine.render.spots import AROUND, WEIGHTS, choose_spots
-from recombine.render.zbuffer import TRIANGLES, cover, project
+from recombine.render.spots import AROUND, TILE, WEIGHTS, choose_spots, find_busy, tile_of
+from recombine.render.zbuffer import TRIANGLES, cover, ground, project
 from recombine.store.errors import UserError
-from recombine.world.camera import FORWARD, POSITION, RIGHT, UP, Camera
+from recombine.world.camera import Camera
 
 
 def draw_models(
@@ -70,61 +68,61 @@ class _Scene:
         self.unlike, self.floor = np.empty((height, width), np.uint8), np.ones((height + 1, max(width, MAP)), np.uint8)
         side = map_side(width)
         self.maps, self.frames = np.empty((4, side, side), np.float32), np.empty((4, FRAME))
-        self.blockers = blockers(side)
+        self.blockers = blockers(4, side)
         self.floor_work = np.empty((FLOOR_WORK, max(width, MAP)), np.float32)
-        self.floor_chosen = np.empty(max(width, MAP), np.int32)
         self.chart, self.light = np.empty((3, MAP, MAP), np.float32), np.empty((3, height, width), np.float32)
-        self.room = Room(
-            np.zeros((WORK, CHUNK), np.float32),
-            np.empty(CHUNK, np.int32),
-            np.empty(DEEP, np.int32),
-            np.empty(DEEP, np.float32),
-        )
-        self.kinds = kind_table()
+        self.busy = np.empty((-(-height // TILE), -(-width // TILE)), np.uint8)
+        self.room, self.kinds = work_space(), kind_table()
 
     def __call__(self, scene: int, layers: dict[str, np.ndarray]) -> None:
         """Fill the layers of one scene."""
-        start, stop = self.instances.first[scene], self.instances.first[scene + 1]
-        rows, view, focal = self.rows[start:stop], self.views[scene], self.camera.focal
-        first, known = self.points[start : stop + 1] - self.points[start], self.library
+        here = slice(self.instances.first[scene], self.instances.first[scene + 1])
+        rows, triangles = self.rows[here], self.library.first_triangle[self.instances.model[here]]
+        first = self.points[here.start : here.stop + 1] - self.points[here.start]
+        view, focal, known = self.views[scene], self.camera.focal, self.library
+        middle = float(self.camera.width), float(self.camera.height)
         seen = np.empty((first[-1], 3))
-        ground(view, focal, self.near, self.owner)
-        project(
-            rows, known.first_point, known.points, view, 2 * focal, float(self.camera.width),
-            float(self.camera.height), seen,
-        )  # fmt: skip
+        ground(view, 2 * focal, middle[1], self.near, self.owner)
+        project(rows, known.first_point, known.points, view, 2 * focal, *middle, seen)
         cover(rows, known.first_point, known.first_triangle, known.corners, seen, self.near, self.owner)
+        find_busy(seen, first, self.busy)
         if "rgb" in layers:
-            self._draw(scene, rows, seen, first, layers["rgb"])
+            self._draw(scene, here, triangles, seen, first, layers["rgb"])
         if "objects" in layers:
-            number_objects(rows, self.owner, layers["objects"])
+            number_objects(rows, self.owner, self.busy, layers["objects"])
         if "parts" in layers:
-            number_parts(rows, known, self.owner, layers["parts"])
+            number_parts(triangles, known.surface, self.owner, self.busy, layers["parts"])
         if "depth" in layers:
-            measure(view, focal, self.near, self.owner, layers["depth"])
+            measure(view, focal, self.near, self.owner, self.busy, layers["depth"])
+        if "normals" in layers:
+            face(
+                rows, triangles, known.surface, known.corners, self.owner, self.busy, seen, first, layers["normals"]
+            )  # fmt: skip
 
-    def _draw(self, scene: int, rows: np.ndarray, seen: np.ndarray, first: np.ndarray, rgb: np.ndarray) -> None:
-        known, view, focal, lamps = self.library, self.views[scene], self.camera.focal, self.lamps[scene]
-        start, stop = self.instances.first[scene], self.instances.first[scene + 1]
-        many = choose_spots(rows, known, self.owner, self.source, self.unlike, self.floor, self.spots)
+    def _draw(
+        self, scene: int, here: slice, triangles: np.ndarray, seen: np.ndarray, first: np.ndarray, rgb: np.ndarray
+    ) -> None:
+        """First the depth maps, then the floor, then what stands on it."""
+        rows, view, focal, lamps, known = (
+            self.rows[here], self.views[scene], self.camera.focal, self.lamps[scene], self.library,
+        )  # fmt: skip
+        many = choose_spots(
+            triangles, known.surface, self.owner, self.busy, self.source, self.unlike, self.floor, self.spots
+        )
         see(
             rows, known.first_point, known.points, known.first_triangle, known.corners, lamps, np.empty_like(seen),
             self.maps, self.frames,
         )  # fmt: skip
         light_floor(
-            rows, lamps, view, focal, self.maps, self.frames, self.blockers, self.floor, self.floor_work,
-            self.floor_chosen, self.chart, self.light,
+            rows, lamps, view, focal, self.maps, self.frames, self.blockers, self.floor, self.floor_work, self.chart,
+            self.light,
         )  # fmt: skip
-        stage = Stage(
-            rows, self.looks, self.chosen[start:stop], self.kinds, lamps, self.maps, self.frames, self.chart, view
-        )
-        spots = self.spots[:many]
-        order, groups = group_spots(stage, known, self.owner, spots)
-        light = np.empty((3, many), np.float32)
-        shade_spots(
-            stage, known, focal, self.owner, seen, first, spots, order, groups, self.maps.max(axis=(1, 2)), self.room, light
-        )
-        resolve(self.owner, self.source, self.unlike, light, self.light, screen(), rgb)
+        stage = Stage(rows, self.looks, self.chosen[here], self.kinds, lamps, self.maps, self.frames, self.chart, view)
+        spots, light = self.spots[:many], np.empty((3, many), np.float32)
+        order, groups = group_spots(stage, triangles, known.surface, self.owner, spots)
+        shade_spots(stage, known, focal, self.owner, seen, first, spots, order, groups, self.room, light)
+        encode(self.light, screen(), rgb)
+        resolve(self.busy, self.source, self.unlike, light, self.light, screen(), rgb)
 
 
 def map_side(width: int) -> int:
@@ -133,20 +131,8 @@ def map_side(width: int) -> int:
 
 
 @kernel
-def ground(view: np.ndarray, focal: float, near: np.ndarray, owner: np.ndarray) -> None:
-    """The empty floor in all spots."""
-    height = near.shape[0] // 2
-    for i in range(near.shape[0]):
-        v = (0.5 * height - 0.5 * i) / focal
-        down = view[FORWARD, 2] + v * view[UP, 2]
-        for j in range(near.shape[1]):
-            near[i, j] = max(-down / view[POSITION, 2], 0.0)
-            owner[i, j] = NOTHING
-
-
-@kernel
 def resolve(
-    owner: np.ndarray,
+    busy: np.ndarray,
     source: np.ndarray,
     unlike: np.ndarray,
     light: np.ndarray,
@@ -154,54 +140,103 @@ def resolve(
     screen: np.ndarray,
     rgb: np.ndarray,
 ) -> None:
-    """The colours of pixels from the light of their spots."""
+    """The colours of pixels in busy tiles, from the light of their spots."""
     height, width = unlike.shape
-    for i in range(height):
-        for j in range(width):
-            middle, bits = source[2 * i + 1, 2 * j + 1], unlike[i, j]
-            for channel in range(3):
-                own = floor[channel, i, j] if middle < 0 else light[channel, middle]
-                own = min(own, ONE)
-                if bits != 0:
-                    total, left = ZERO, np.int32(16)
-                    for k in range(8):
-                        if bits >> k & 1:
-                            spot = source[2 * i + 1 + AROUND[k][0], 2 * j + 1 + AROUND[k][1]]
-                            other = floor[channel, i, j] if spot < 0 else light[channel, spot]
-                            total += np.float32(WEIGHTS[k]) * min(other, ONE)
-                            left -= WEIGHTS[k]
-                    own = (total + np.float32(left) * own) / np.float32(16)
-                rgb[i, j, channel] = screen[np.int32(max(own, ZERO) * STEPS + HALF)]
+    for tile in range(busy.size):
+        top, bottom, left, right = tile_of(tile, busy, height, width)
+        for i in range(top, bottom):
+            for j in range(left, right):
+                middle, bits = source[2 * i + 1, 2 * j + 1], unlike[i, j]
+                if middle < 0 and bits == 0:
+                    continue
+                for channel in range(3):
+                    ground = min(floor[channel, i, j], ONE)
+                    own = ground if middle < 0 else min(light[channel, middle], ONE)
+                    if bits != 0:
+                        total, left_over = ZERO, np.int32(16)
+                        for k in range(8):
+                            if bits >> k & 1:
+                                spot = source[2 * i + 1 + AROUND[k][0], 2 * j + 1 + AROUND[k][1]]
+                                other = ground if spot < 0 else min(light[channel, spot], ONE)
+                                total += np.float32(WEIGHTS[k]) * other
+                                left_over -= WEIGHTS[k]
+                        own = (total + np.float32(left_over) * own) / np.float32(16)
+                    rgb[i, j, channel] = screen[np.int32(max(own, ZERO) * STEPS + HALF)]
+
+
+# --- what the middle of every pixel shows ---------------------------------------------------------------------------
 
 
 @kernel
-def number_objects(rows: np.ndarray, owner: np.ndarray, numbers: np.ndarray) -> None:
-    """The object in the middle of every pixel."""
-    for i in range(numbers.shape[0]):
-        for j in range(numbers.shape[1]):
-            one = owner[2 * i + 1, 2 * j + 1]
-            numbers[i, j] = NOTHING if one == NOTHING else int(rows[one // TRIANGLES, OBJECT])
+def number_objects(rows: np.ndarray, owner: np.ndarray, busy: np.ndarray, numbers: np.ndarray) -> None:
+    """The object."""
+    height, width = numbers.shape
+    numbers[:] = NOTHING
+    for tile in range(busy.size):
+        top, bottom, left, right = tile_of(tile, busy, height, width)
+        for i in range(top, bottom):
+            for j in range(left, right):
+                one = owner[2 * i + 1, 2 * j + 1]
+                if one != NOTHING:
+                    numbers[i, j] = int(rows[one // TRIANGLES, OBJECT])
 
 
 @kernel
-def number_parts(rows: np.ndarray, known: Library, owner: np.ndarray, numbers: np.ndarray) -> None:
-    """The part in the middle of every pixel."""
-    for i in range(numbers.shape[0]):
-        for j in range(numbers.shape[1]):
-            one = owner[2 * i + 1, 2 * j + 1]
-            numbers[i, j] = NOTHING
-            if one != NOTHING:
-                first = known.first_triangle[int(rows[one // TRIANGLES, MODEL])]
-                numbers[i, j] = known.part[first + one % TRIANGLES]
+def number_parts(
+    first: np.ndarray, surface: np.ndarray, owner: np.ndarray, busy: np.ndarray, numbers: np.ndarray
+) -> None:
+    """The part."""
+    height, width = numbers.shape
+    numbers[:] = NOTHING
+    for tile in range(busy.size):
+        top, bottom, left, right = tile_of(tile, busy, height, width)
+        for i in range(top, bottom):
+            for j in range(left, right):
+                one = owner[2 * i + 1, 2 * j + 1]
+                if one != NOTHING:
+                    numbers[i, j] = int(surface[first[one // TRIANGLES] + one % TRIANGLES, PART])
 
 
 @kernel
-def measure(view: np.ndarray, focal: float, near: np.ndarray, owner: np.ndarray, depth: np.ndarray) -> None:
-    """How deep the middle of every pixel lies."""
+def measure(
+    view: np.ndarray, focal: float, near: np.ndarray, owner: np.ndarray, busy: np.ndarray, depth: np.ndarray
+) -> None:
+    """How deep it lies."""
     height, width = depth.shape
     for i in range(height):
-        v = (0.5 * height - 0.5 - i) / focal
-        down = view[FORWARD, 2] + v * view[UP, 2]
-        floor = -view[POSITION, 2] / down if down < 0 else np.inf
+        depth[i] = to_ground(view, ray(view, focal, width, height, i, 0))  # a row of the image is level
+    for tile in range(busy.size):
+        top, bottom, left, right = tile_of(tile, busy, height, width)
+        for i in range(top, bottom):
+            for j in range(left, right):
+                if owner[2 * i + 1, 2 * j + 1] != NOTHING:
+                    depth[i, j] = 1 / near[2 * i + 1, 2 * j + 1]
+
+
+@kernel
+def face(
+    rows: np.ndarray,
+    first: np.ndarray,
+    surface: np.ndarray,
+    corners: np.ndarray,
+    owner: np.ndarray,
+    busy: np.ndarray,
+    seen: np.ndarray,
+    first_seen: np.ndarray,
+    normals: np.ndarray,
+) -> None:
+    """Which way it faces; the ground faces up."""
+    height, width, _ = normals.shape
+    for i in range(height):
         for j in range(width):
-            depth[i, j] = floor if owner[2 * i + 1, 2 * j + 1] == NOTHING else 1 / near[2 * i + 1, 2 * j + 1]
+            normals[i, j, 0], normals[i, j, 1], normals[i, j, 2] = 0.0, 0.0, 1.0
+    for tile in range(busy.size):
+        top, bottom, left, right = tile_of(tile, busy, height, width)
+        for i in range(top, bottom):
+            for j in range(left, right):
+                one = owner[2 * i + 1, 2 * j + 1]
+                if one != NOTHING:
+                    row, t = one // TRIANGLES, first[one // TRIANGLES] + one % TRIANGLES
+                    a, b, c, _ = within(seen, corners, t, first_seen[row], 2 * j + 1.0, 2 * i + 1.0)
+                    x, y, z = normal_at(surface, t, a, b, c, rows[row, COS], rows[row, SIN])
+                    normals[i, j, 0], normals[i, j, 1], normals[i, j, 2] = x, y, z

@@ -15,12 +15,9 @@ import numpy as np
 from recombine.render.compiled import kernel, step
 from recombine.render.depth_maps import dim_points, seen_by
 from recombine.render.floor import floor_at, ground_light
-from recombine.render.hierarchy import first_met
+from recombine.render.hierarchy import DEEP, first_met
 from recombine.render.instances import (
     BLUE,
-    BOX_LOW,
-    BOX_SIDE,
-    CELLS,
     COS,
     GREEN,
     MATERIAL,
@@ -42,9 +39,11 @@ from recombine.render.intersect import MISS, Vector, dot
 from recombine.render.lamps import LAMP_BLUE, LAMP_GREEN, LAMP_RED
 from recombine.render.light import add, aim_of, color_of, falling, gloss, padded, place_of, shine, single
 from recombine.render.materials import ACROSS, ALONG, DIFFUSE, GLOSS, MATERIALS, MIRROR, SHINE, TINT, material_table
-from recombine.render.mesh_library import Library
-from recombine.render.patterns import shade_of
-from recombine.render.shading import CHUNK, HAZE, SPREAD, _from_below, _mirrored
+from recombine.render.mesh_library import BEND as TURNING
+from recombine.render.mesh_library import FACING, NORMALS, PART, Library
+from recombine.render.mesh_library import TINT as TINTED
+from recombine.render.patterns import painted
+from recombine.render.shading import CHUNK, HAZE, SPREAD, from_below, mirrored
 from recombine.render.zbuffer import TRIANGLES
 from recombine.world.camera import FORWARD, POSITION, RIGHT, UP
 
@@ -56,7 +55,9 @@ PATTERNED = SHINE + 1
 OFF = 2e-3
 """How far above a surface a mirrored ray starts."""
 GRAZING = 0.02
-"""The least cosine at which a mirrored ray leaves the surface."""
+"""The least cosine at which an eye sees a surface, and at which a mirrored ray leaves it."""
+BLUR = 0.02
+"""How wide a pattern is smoothed in a mirror, per distance."""
 
 
 class Stage(NamedTuple):
@@ -74,10 +75,12 @@ class Stage(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Work space."""
+    """Work space for a chunk of spots."""
 
     work: np.ndarray  # float32[WORK, CHUNK]
     chosen: np.ndarray  # int32[CHUNK]
+    ways: np.ndarray  # float64[7, CHUNK], where mirrored rays start, where they go, and how far
+    met: np.ndarray  # int32[2, CHUNK], the instance and the triangle that they meet
     stack: np.ndarray  # int32[DEEP]
     entered: np.ndarray  # float32[DEEP]
 
@@ -91,35 +94,47 @@ channels each of the light of the lamps thrown back evenly and by the gloss, of 
 shows, and of the paint; and room for shadows."""
 
 
+def work_space() -> Room:
+    return Room(
+        np.zeros((WORK, CHUNK), np.float32),
+        np.empty(CHUNK, np.int32),
+        np.empty((7, CHUNK)),
+        np.empty((2, CHUNK), np.int32),
+        np.empty(DEEP, np.int32),
+        np.empty(DEEP, np.float32),
+    )
+
+
 def kind_table() -> np.ndarray:
     """The ways to throw light back, float64[KINDS, columns]: as in `materials`, and one column for patterns."""
     plain = np.column_stack([material_table(), np.zeros(len(MATERIALS))])
-    painted = plain.copy()
-    painted[:, [DIFFUSE, MIRROR, GLOSS]] *= 0.5
-    painted[:, PATTERNED] = 0.5 * MATERIALS["rubber"].diffuse
-    painted[:, GLOSS] = np.maximum(painted[:, GLOSS], 0.5 * plain[:, GLOSS])
-    painted[[*MATERIALS].index("rubber"), GLOSS] = MATERIALS["rubber"].gloss
-    return np.concatenate([plain, painted])
+    half = plain.copy()
+    half[:, [DIFFUSE, MIRROR, GLOSS]] *= 0.5
+    half[:, PATTERNED] = 0.5 * MATERIALS["rubber"].diffuse
+    half[[*MATERIALS].index("rubber"), GLOSS] = MATERIALS["rubber"].gloss
+    return np.concatenate([plain, half])
 
 
 @step
-def look_of(stage: Stage, library: Library, owner: int) -> int:
-    """The row of the look at an owner."""
-    row = owner // TRIANGLES
-    t = library.first_triangle[int(stage.rows[row, MODEL])] + owner % TRIANGLES
-    return stage.chosen[row, library.part[t] + 1]
+def kind_of(looks: np.ndarray, look: int) -> int:
+    """How a surface with a look throws light back."""
+    return int(looks[look, MATERIAL]) + (0 if looks[look, PATTERN] == PLAIN else KINDS // 2)
 
 
 @kernel
-def group_spots(stage: Stage, library: Library, owner: np.ndarray, spots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of spots by group, and where each group starts; a group is an instance times a kind."""
-    groups, flat = len(stage.rows) * KINDS, owner.reshape(-1)
+def group_spots(
+    stage: Stage, first: np.ndarray, surface: np.ndarray, owner: np.ndarray, spots: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of spots by group, and where each group starts; a group is an instance times a kind.
+
+    `first` are the first triangles of the instances in the library, whose surfaces are the other column.
+    """
+    looks, chosen, groups, flat = stage.looks, stage.chosen, len(stage.rows) * KINDS, owner.reshape(-1)
     start, group = np.zeros(groups + 2, np.int64), np.empty(len(spots), np.int32)
     for k in range(len(spots)):
-        one = flat[spots[k]]
-        look = look_of(stage, library, one)
-        kind = int(stage.looks[look, MATERIAL]) + (0 if stage.looks[look, PATTERN] == PLAIN else KINDS // 2)
-        group[k] = (one // TRIANGLES) * KINDS + kind
+        row = flat[spots[k]] // TRIANGLES
+        t = first[row] + flat[spots[k]] % TRIANGLES
+        group[k] = row * KINDS + kind_of(looks, chosen[row, int(surface[t, PART]) + 1])
         start[group[k] + 2] += 1
     for g in range(2, groups + 2):
         start[g] += start[g - 1]
@@ -141,7 +156,6 @@ def shade_spots(
     spots: np.ndarray,
     order: np.ndarray,
     start: np.ndarray,
-    highest: np.ndarray,
     room: Room,
     light: np.ndarray,
 ) -> None:
@@ -154,90 +168,95 @@ def shade_spots(
             group = row * KINDS + kind
             for low in range(start[group], start[group + 1], CHUNK):
                 part = order[low : min(low + CHUNK, start[group + 1])]
-                _place(stage, library, focal, owner, seen, first_seen[row], spots, part, kind, room.work)
-                _light(stage, row, stage.kinds[kind], len(part), highest, room)
-                _gather(stage, library, row, stage.kinds[kind], len(part), room)
+                place_spots(stage, library, row, kind, focal, owner, seen, first_seen[row], spots, part, room)
+                light_spots(stage, row, kind, len(part), room)
+                gather_glow(stage, kind, len(part), room)
+                if stage.kinds[kind, MIRROR] > 0:
+                    trace_mirrors(stage, library, kind, len(part), room)
+                    show_mirrors(stage, library, kind, len(part), room)
                 _mix(stage.kinds[kind], room.work, part, light)
 
 
+# --- where spots are ----------------------------------------------------------------------------------------------
+
+
 @kernel
-def _place(
+def place_spots(
     stage: Stage,
     library: Library,
+    row: int,
+    kind: int,
     focal: float,
     owner: np.ndarray,
     seen: np.ndarray,
-    first: int,
+    first_seen: int,
     spots: np.ndarray,
     part: np.ndarray,
-    kind: int,
-    work: np.ndarray,
+    room: Room,
 ) -> None:
-    """Where spots are in the world, which way they face, and how they are painted."""
-    height, width, flat, view = owner.shape[0] // 2, owner.shape[1] // 2, owner.reshape(-1), stage.eye
+    """Where spots of an instance are in the world, which way they face, and how they are painted."""
+    rows, looks, chosen, view, work = stage.rows, stage.looks, stage.chosen, stage.eye, room.work
+    corners, surface = library.corners, library.surface
+    first, cos, sin = library.first_triangle[int(rows[row, MODEL])], rows[row, COS], rows[row, SIN]
+    even, patterned = stage.kinds[kind, DIFFUSE], stage.kinds[kind, PATTERNED]
+    height, stride, flat = owner.shape[0] // 2, owner.shape[1], owner.reshape(-1)
+    spread = SPREAD / (focal * rows[row, SIZE])
     for k in range(len(part)):
         spot = spots[part[k]]
-        line, column = spot // owner.shape[1], spot % owner.shape[1]
-        row = flat[spot] // TRIANGLES
-        t = library.first_triangle[int(stage.rows[row, MODEL])] + flat[spot] % TRIANGLES
-        one, two, three, far = _within(seen, library.corners, t, first, float(column), float(line))
-        u, v = (0.5 * column - 0.5 * width) / focal, (0.5 * height - 0.5 * line) / focal
+        t = first + flat[spot] % TRIANGLES
+        line, column = spot // stride, spot % stride
+        one, two, three, far = within(seen, corners, t, first_seen, float(column), float(line))
+        u, v = (0.5 * column - 0.5 * (stride // 2)) / focal, (0.5 * height - 0.5 * line) / focal
         way = (
             view[FORWARD, 0] + u * view[RIGHT, 0] + v * view[UP, 0],
             view[FORWARD, 1] + u * view[RIGHT, 1] + v * view[UP, 1],
             view[FORWARD, 2] + u * view[RIGHT, 2] + v * view[UP, 2],
         )
-        normal = _toward(_normal(stage, library, row, t, one, two, three), way)
-        facing = _turned(stage, row, library.facing[t, 0], library.facing[t, 1], library.facing[t, 2])
-        point = (
-            view[POSITION, 0] + far * way[0],
-            view[POSITION, 1] + far * way[1],
-            view[POSITION, 2] + far * way[2],
-        )
-        work[PX, k], work[PY, k], work[PZ, k] = point
-        work[NX, k], work[NY, k], work[NZ, k] = normal
+        x, y, z = view[POSITION, 0] + far * way[0], view[POSITION, 1] + far * way[1], view[POSITION, 2] + far * way[2]
+        work[PX, k], work[PY, k], work[PZ, k] = x, y, z
+        work[NX, k], work[NY, k], work[NZ, k] = _toward(normal_at(surface, t, one, two, three, cos, sin), way)
+        facing = _turned(surface[t, FACING], surface[t, FACING + 1], surface[t, FACING + 2], cos, sin)
         work[FX, k], work[FY, k], work[FZ, k] = facing
-        bend = SPREAD / focal * library.bend[t] / stage.rows[row, SIZE]
-        work[BEND, k] = bend * bend * far * far * dot(way, way)
-        look = stage.chosen[row, library.part[t] + 1]
+        work[BEND, k] = (spread * surface[t, TURNING] * far) ** 2 * dot(way, way)
+        look = chosen[row, int(surface[t, PART]) + 1]
         for channel in range(3):
-            work[PAINT + channel, k] = stage.looks[look, RED + channel] * library.tint[t]
-        even = stage.kinds[kind, DIFFUSE]
-        if stage.kinds[kind, PATTERNED] > 0:
-            even += stage.kinds[kind, PATTERNED] * _painted(stage, row, look, point, way, far / focal, facing)
+            work[PAINT + channel, k] = looks[look, RED + channel] * surface[t, TINTED]
         work[EVEN, k] = even
+        if patterned > 0:
+            work[EVEN, k] += patterned * painted(rows, row, looks, look, view, (x, y, z), way, far / focal, facing)
 
 
 @step
-def _within(
-    seen: np.ndarray, corners: np.ndarray, t: int, first: int, x: float, y: float
+def within(
+    points: np.ndarray, corners: np.ndarray, t: int, first: int, x: float, y: float
 ) -> tuple[float, float, float, float]:
     """The shares of its corners in the place of a triangle that a spot shows, and how deep that lies."""
     i, j, k = first + corners[t, 0], first + corners[t, 1], first + corners[t, 2]
-    ax, ay, bx, by, cx, cy = seen[i, 0] - x, seen[i, 1] - y, seen[j, 0] - x, seen[j, 1] - y, seen[k, 0] - x, seen[k, 1] - y
-    one, two, three = (cx * by - bx * cy) * seen[i, 2], (ax * cy - cx * ay) * seen[j, 2], (bx * ay - ax * by) * seen[k, 2]
-    one, two, three = max(one, 0.0), max(two, 0.0), max(three, 0.0)
-    scale = 1 / max(one + two + three, 1e-300)
-    one, two, three = scale * one, scale * two, scale * three
-    return one, two, three, one / seen[i, 2] + two / seen[j, 2] + three / seen[k, 2]
+    ax, ay, bx, by = points[i, 0] - x, points[i, 1] - y, points[j, 0] - x, points[j, 1] - y
+    cx, cy = points[k, 0] - x, points[k, 1] - y
+    # By area in the picture, and by how near the corners are.
+    one, two, three = max(cx * by - bx * cy, 0.0), max(ax * cy - cx * ay, 0.0), max(bx * ay - ax * by, 0.0)
+    area = one + two + three
+    one, two, three = one * points[i, 2], two * points[j, 2], three * points[k, 2]
+    near = max(one + two + three, 1e-300)
+    return one / near, two / near, three / near, area / near
 
 
 @step
-def _turned(stage: Stage, row: int, x: float, y: float, z: float) -> Vector:
+def _turned(x: float, y: float, z: float, cos: float, sin: float) -> Vector:
     """A direction of a model in the axes of the world."""
-    cos, sin = stage.rows[row, COS], stage.rows[row, SIN]
     return cos * x - sin * y, sin * x + cos * y, np.float64(z)
 
 
 @step
-def _normal(stage: Stage, library: Library, row: int, t: int, one: float, two: float, three: float) -> Vector:
+def normal_at(surface: np.ndarray, t: int, one: float, two: float, three: float, cos: float, sin: float) -> Vector:
     """The normal between the corners of a triangle, in the world."""
-    n = library.normals
-    x = one * n[t, 0] + two * n[t, 3] + three * n[t, 6]
-    y = one * n[t, 1] + two * n[t, 4] + three * n[t, 7]
-    z = one * n[t, 2] + two * n[t, 5] + three * n[t, 8]
+    n = NORMALS
+    x = one * surface[t, n] + two * surface[t, n + 3] + three * surface[t, n + 6]
+    y = one * surface[t, n + 1] + two * surface[t, n + 4] + three * surface[t, n + 7]
+    z = one * surface[t, n + 2] + two * surface[t, n + 5] + three * surface[t, n + 8]
     scale = 1 / math.sqrt(max(x * x + y * y + z * z, 1e-12))
-    return _turned(stage, row, scale * x, scale * y, scale * z)
+    return _turned(scale * x, scale * y, scale * z, cos, sin)
 
 
 @step
@@ -252,102 +271,96 @@ def _toward(normal: Vector, way: Vector) -> Vector:
     return scale * x, scale * y, scale * z
 
 
-@kernel
-def _painted(
-    stage: Stage, row: int, look: int, point: Vector, way: Vector, pixel: float, facing: Vector
-) -> float:
-    """The share of its colour that the pattern of a surface keeps; `pixel` is how wide a pixel is there."""
-    rows, looks, view = stage.rows, stage.looks, stage.eye
-    cells = looks[look, CELLS]
-    at = _into(rows, row, point[0] - rows[row, PLACE_X], point[1] - rows[row, PLACE_Y], point[2] - rows[row, PLACE_Z])
-    inward = _into(rows, row, -facing[0], -facing[1], -facing[2])
-    length = 1 / max(math.sqrt(dot(inward, inward)), 1e-9)
-    away = dot(way, facing)
-    away = 1 / (away if away < -0.1 else -0.1)
-    right, up = away * dot((view[RIGHT, 0], view[RIGHT, 1], view[RIGHT, 2]), facing), away * dot((view[UP, 0], view[UP, 1], view[UP, 2]), facing)
-    across = _into(
-        rows,
-        row,
-        pixel * (view[RIGHT, 0] - right * way[0]),
-        pixel * (view[RIGHT, 1] - right * way[1]),
-        pixel * (view[RIGHT, 2] - right * way[2]),
-    )
-    down = _into(
-        rows,
-        row,
-        pixel * (view[UP, 0] - up * way[0]),
-        pixel * (view[UP, 1] - up * way[1]),
-        pixel * (view[UP, 2] - up * way[2]),
-    )
-    wide = (abs(across[0]) + abs(down[0]), abs(across[1]) + abs(down[1]), abs(across[2]) + abs(down[2]))
-    size = rows[row, SIZE]
-    place = (
-        at[0] - rows[row, BOX_LOW] / rows[row, BOX_SIDE],
-        at[1] - rows[row, BOX_LOW + 1] / rows[row, BOX_SIDE + 1],
-        at[2] - rows[row, BOX_LOW + 2] / rows[row, BOX_SIDE + 2],
-    )
-    return shade_of(
-        int(looks[look, PATTERN]),
-        cells,
-        place,
-        (length * inward[0], length * inward[1], length * inward[2]),
-        wide,
-    )
-
-
-@step
-def _into(rows: np.ndarray, row: int, x: float, y: float, z: float) -> Vector:
-    """A way of the world in the box of an instance, whose sides have length one."""
-    cos, sin, size = rows[row, COS], rows[row, SIN], rows[row, SIZE]
-    return (
-        (cos * x + sin * y) / (size * rows[row, BOX_SIDE]),
-        (cos * y - sin * x) / (size * rows[row, BOX_SIDE + 1]),
-        z / (size * rows[row, BOX_SIDE + 2]),
-    )
+# --- light --------------------------------------------------------------------------------------------------------
 
 
 @kernel
-def _light(stage: Stage, row: int, kind: np.ndarray, count: int, highest: np.ndarray, room: Room) -> None:
+def light_spots(stage: Stage, row: int, kind: int, count: int, room: Room) -> None:
     """Add what points throw back of all lamps."""
-    work, n = room.work, padded(count)  # the points beyond the last are left over from before, and nobody looks at them
-    x, y, z, light = work[PX][:n], work[PY][:n], work[PZ][:n], work[LIGHT][:n]
+    rows, lamps, kinds, view, work = stage.rows, stage.lamps, stage.kinds, stage.eye, room.work
+    n = padded(count)  # the points beyond the last are left over from before, and nobody looks at them
+    x, y, z, light, bend = work[PX][:n], work[PY][:n], work[PZ][:n], work[LIGHT][:n], work[BEND][:n]
     a, b, c = work[NX][:n], work[NY][:n], work[NZ][:n]
-    for line in range(DULL, SHINY + 3):
+    dull, shiny = work[DULL : DULL + 3], work[SHINY : SHINY + 3]
+    for channel in range(3):
         for i in range(n):
-            work[line, i] = 0.0
-    eye = (stage.eye[POSITION, 0], stage.eye[POSITION, 1], stage.eye[POSITION, 2])
-    axis = (stage.rows[row, MIDDLE_X], stage.rows[row, MIDDLE_Y], stage.rows[row, MIDDLE_Z])
-    lobe, mirror = (kind[GLOSS], kind[ALONG], kind[ACROSS]), (kind[MIRROR], kind[SHINE])
-    for lamp in range(len(stage.lamps)):
-        shine(stage.lamps, lamp, x, y, z, a, b, c, light)
-        dim_points(
-            stage.maps[lamp], stage.frames[lamp], highest[lamp], x, y, z, work[FX], work[FY], work[FZ], light[:count], work[SPARE:], room.chosen
-        )
-        color = color_of(stage.lamps, lamp, 1.0)
-        add(color, light, work[DULL][:n], work[DULL + 1][:n], work[DULL + 2][:n])
-        gloss(stage.lamps, lamp, eye, axis, lobe, mirror, x, y, z, a, b, c, work[BEND][:n], light)
-        add(color, light, work[SHINY][:n], work[SHINY + 1][:n], work[SHINY + 2][:n])
+            dull[channel, i], shiny[channel, i] = 0.0, 0.0
+    eye = (view[POSITION, 0], view[POSITION, 1], view[POSITION, 2])
+    axis = (rows[row, MIDDLE_X], rows[row, MIDDLE_Y], rows[row, MIDDLE_Z])
+    lobe = (kinds[kind, GLOSS], kinds[kind, ALONG], kinds[kind, ACROSS])
+    mirror = (kinds[kind, MIRROR], kinds[kind, SHINE])
+    for lamp in range(len(lamps)):
+        shine(lamps, lamp, x, y, z, a, b, c, light)
+        dim_points(stage.maps[lamp], stage.frames[lamp], work[:LIGHT], light[:count], work[SPARE:], room.chosen)
+        color = color_of(lamps, lamp, 1.0)
+        add(color, light, dull[0][:n], dull[1][:n], dull[2][:n])
+        gloss(lamps, lamp, eye, axis, lobe, mirror, x, y, z, a, b, c, bend, light)
+        add(color, light, shiny[0][:n], shiny[1][:n], shiny[2][:n])
 
 
 @kernel
-def _gather(stage: Stage, library: Library, row: int, kind: np.ndarray, n: int, room: Room) -> None:
-    """The glow of the floor around points, and what their mirror shows."""
-    work, view = room.work, stage.eye
+def gather_glow(stage: Stage, kind: int, count: int, room: Room) -> None:
+    """The glow of the floor around points."""
+    chart, lamps, work, bounce = stage.chart, stage.lamps, room.work, 0.5 * stage.kinds[kind, GLOSS]
+    for i in range(count):
+        a, b, c = np.float64(work[NX, i]), np.float64(work[NY, i]), np.float64(work[NZ, i])
+        x, y, z = np.float64(work[PX, i]), np.float64(work[PY, i]), np.float64(work[PZ, i])
+        work[GLOW, i], work[GLOW + 1, i], work[GLOW + 2, i] = floor_at(chart, lamps, x + z * a, y + z * b)
+        work[BELOW, i], work[BOUNCE, i] = from_below(z, c), bounce
+        work[IMAGE, i], work[IMAGE + 1, i], work[IMAGE + 2, i] = 0.0, 0.0, 0.0
+
+
+@kernel
+def _mix(kind: np.ndarray, work: np.ndarray, part: np.ndarray, light: np.ndarray) -> None:
+    """What the eye sees of points, in their colours."""
+    lamp, tint = np.float32(1 / math.pi), np.float32(kind[TINT])
+    white = np.float32(1) - tint
+    even, below, bounce, out = work[EVEN], work[BELOW], work[BOUNCE], work[LIGHT]
+    for channel in range(3):
+        dull, shiny, glow = work[DULL + channel], work[SHINY + channel], work[GLOW + channel]
+        image, paint = work[IMAGE + channel], work[PAINT + channel]
+        for i in range(len(part)):
+            dim = even[i] * (lamp * dull[i] + below[i] * glow[i]) + image[i]
+            out[i] = paint[i] * dim + (white + tint * paint[i]) * (shiny[i] + bounce[i] * glow[i])
+        for i in range(len(part)):
+            light[channel, part[i]] = out[i]
+
+
+# --- mirrors ------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def trace_mirrors(stage: Stage, library: Library, kind: int, count: int, room: Room) -> None:
+    """Follow the rays that points throw back as mirrors: where they start and go, and what they meet."""
+    rows, view, work, ways, met, gloss = stage.rows, stage.eye, room.work, room.ways, room.met, stage.kinds[kind, GLOSS]
+    boxes, children, rays = library.boxes, library.children, library.rays
+    first_node, first_triangle, stack, entered = library.first_node, library.first_triangle, room.stack, room.entered
     eye = (view[POSITION, 0], view[POSITION, 1], view[POSITION, 2])
-    for i in range(n):
-        point = (np.float64(work[PX, i]), np.float64(work[PY, i]), np.float64(work[PZ, i]))
+    for i in range(count):
+        x, y, z = np.float64(work[PX, i]), np.float64(work[PY, i]), np.float64(work[PZ, i])
+        a, b, c = np.float64(work[FX, i]), np.float64(work[FY, i]), np.float64(work[FZ, i])
         normal = (np.float64(work[NX, i]), np.float64(work[NY, i]), np.float64(work[NZ, i]))
-        glow = floor_at(stage.chart, stage.lamps, point[0] + point[2] * normal[0], point[1] + point[2] * normal[1])
-        image, bounce = (0.0, 0.0, 0.0), 0.5 * kind[GLOSS]
-        if kind[MIRROR] > 0:
-            facing = (np.float64(work[FX, i]), np.float64(work[FY, i]), np.float64(work[FZ, i]))
-            away = _leaving(_mirrored(eye, point, normal), facing)
-            begin = (point[0] + OFF * facing[0], point[1] + OFF * facing[1], point[2] + OFF * facing[2])
-            image = _image(stage, library, begin, away, room)
-            bounce = kind[GLOSS] * min(max(0.5 - HAZE * away[2], 0.0), 1.0)
-        for channel in range(3):
-            work[GLOW + channel, i], work[IMAGE + channel, i] = glow[channel], kind[MIRROR] * image[channel]
-        work[BELOW, i], work[BOUNCE, i] = _from_below(point[2], normal[2]), bounce
+        way = _leaving(mirrored(eye, (x, y, z), normal), (a, b, c))
+        start = (x + OFF * a, y + OFF * b, z + OFF * c)
+        met[0, i], met[1, i], far = -1, -1, -start[2] / way[2] if way[2] < 0 else MISS
+        for row in range(len(rows)):
+            x, y, z = rows[row, MIDDLE_X] - start[0], rows[row, MIDDLE_Y] - start[1], rows[row, MIDDLE_Z] - start[2]
+            ahead, reach = x * way[0] + y * way[1] + z * way[2], rows[row, REACH]
+            if ahead < -reach or ahead - reach > far or x * x + y * y + z * z - ahead * ahead > reach * reach:
+                continue
+            model = int(rows[row, MODEL])
+            x, y, z = start[0] - rows[row, PLACE_X], start[1] - rows[row, PLACE_Y], start[2] - rows[row, PLACE_Z]
+            hit, t = first_met(
+                boxes, children, first_node[model], rays, first_triangle[model],
+                single(_into(rows, row, x, y, z)), single(_into(rows, row, way[0], way[1], way[2])),
+                np.float32(min(far, 1e6)), stack, entered,
+            )  # fmt: skip
+            if t >= 0:
+                far, met[0, i], met[1, i] = np.float64(hit), row, t
+        ways[0, i], ways[1, i], ways[2, i] = start
+        ways[3, i], ways[4, i], ways[5, i] = way
+        ways[6, i] = far
+        work[BOUNCE, i] = gloss * min(max(0.5 - HAZE * way[2], 0.0), 1.0)
 
 
 @step
@@ -361,99 +374,63 @@ def _leaving(way: Vector, facing: Vector) -> Vector:
     return scale * x, scale * y, scale * z
 
 
-@kernel
-def _mix(kind: np.ndarray, work: np.ndarray, part: np.ndarray, light: np.ndarray) -> None:
-    """What the eye sees of points, in their colours."""
-    lamp, tint = np.float32(1 / math.pi), np.float32(kind[TINT])
-    white = np.float32(1) - tint
-    for channel in range(3):
-        dull, shiny, glow, image = work[DULL + channel], work[SHINY + channel], work[GLOW + channel], work[IMAGE + channel]
-        paint, even, below, bounce, out = work[PAINT + channel], work[EVEN], work[BELOW], work[BOUNCE], work[LIGHT]
-        for i in range(len(part)):
-            out[i] = paint[i] * (even[i] * (lamp * dull[i] + below[i] * glow[i]) + image[i]) + (
-                white + tint * paint[i]
-            ) * (shiny[i] + bounce[i] * glow[i])
-        for i in range(len(part)):
-            light[channel, part[i]] = out[i]
-
-
-# --- mirrors ------------------------------------------------------------------------------------------------------
+@step
+def _into(rows: np.ndarray, row: int, x: float, y: float, z: float) -> Vector:
+    """A way of the world in the axes of the model of an instance, and in its lengths."""
+    cos, sin, scale = rows[row, COS], rows[row, SIN], 1 / rows[row, SIZE]
+    return scale * (cos * x + sin * y), scale * (cos * y - sin * x), scale * z
 
 
 @kernel
-def _image(stage: Stage, library: Library, start: Vector, way: Vector, room: Room) -> Vector:
-    """What stands in a mirror: `way`, of length one, leads from it."""
-    far, row, t = nearest(stage, library, start, way, room)
-    if row < 0:
-        return ground_light(stage.chart, stage.lamps, start, way)
-    rows, lamps = stage.rows, stage.lamps
-    point = (start[0] + far * way[0], start[1] + far * way[1], start[2] + far * way[2])
-    one, two, three = _shares(rows, library, row, t, point)
-    normal = _toward(_normal(stage, library, row, t, one, two, three), way)
-    red, green, blue = floor_at(stage.chart, lamps, point[0] + point[2] * normal[0], point[1] + point[2] * normal[1])
-    below = math.pi * _from_below(point[2], normal[2])
-    red, green, blue = below * red, below * green, below * blue
-    for lamp in range(len(lamps)):
-        place = place_of(lamps, lamp)
-        light = falling((place[0] - point[0], place[1] - point[1], place[2] - point[2]), aim_of(lamps, lamp), normal)
-        if light > 0 and seen_by(stage.maps[lamp], stage.frames[lamp], point[0], point[1], point[2]):
-            red += light * lamps[lamp, LAMP_RED]
-            green += light * lamps[lamp, LAMP_GREEN]
-            blue += light * lamps[lamp, LAMP_BLUE]
-    look = stage.chosen[row, library.part[t] + 1]
-    kind = int(stage.looks[look, MATERIAL]) + (0 if stage.looks[look, PATTERN] == PLAIN else KINDS // 2)
-    even, mirror, image = stage.kinds[kind, DIFFUSE], stage.kinds[kind, MIRROR], (0.0, 0.0, 0.0)
-    if stage.kinds[kind, PATTERNED] > 0:
-        facing = _turned(stage, row, library.facing[t, 0], library.facing[t, 1], library.facing[t, 2])
-        even += stage.kinds[kind, PATTERNED] * _painted(stage, row, look, point, way, 0.02 * far, facing)
-    if mirror > 0:
-        image = ground_light(stage.chart, lamps, point, _mirrored(start, point, normal))
-    even, tint = even / math.pi, np.float64(library.tint[t])
-    return (
-        tint * stage.looks[look, RED] * (even * red + mirror * image[0]),
-        tint * stage.looks[look, GREEN] * (even * green + mirror * image[1]),
-        tint * stage.looks[look, BLUE] * (even * blue + mirror * image[2]),
-    )
-
-
-@kernel
-def nearest(stage: Stage, library: Library, start: Vector, way: Vector, room: Room) -> tuple[float, int, int]:
-    """How far the first triangle is that a ray of length one meets before the floor, its instance, or -1, and itself."""
-    rows, found, triangle = stage.rows, -1, -1
-    hit = -start[2] / way[2] if way[2] < 0 else MISS
-    for row in range(len(rows)):
-        x, y, z = rows[row, MIDDLE_X] - start[0], rows[row, MIDDLE_Y] - start[1], rows[row, MIDDLE_Z] - start[2]
-        ahead, reach = x * way[0] + y * way[1] + z * way[2], rows[row, REACH]
-        if ahead < -reach or ahead - reach > hit or x * x + y * y + z * z - ahead * ahead > reach * reach:
+def show_mirrors(stage: Stage, library: Library, kind: int, count: int, room: Room) -> None:
+    """What mirrored rays see."""
+    rows, looks, chosen, kinds, lamps = stage.rows, stage.looks, stage.chosen, stage.kinds, stage.lamps
+    chart, view, share, work, ways, met = stage.chart, stage.eye, kinds[kind, MIRROR], room.work, room.ways, room.met
+    surface, rays = library.surface, library.rays
+    for i in range(count):
+        start, way, far = (ways[0, i], ways[1, i], ways[2, i]), (ways[3, i], ways[4, i], ways[5, i]), ways[6, i]
+        row, t = met[0, i], met[1, i]
+        if row < 0:
+            red, green, blue = ground_light(chart, lamps, start, way)
+            work[IMAGE, i], work[IMAGE + 1, i], work[IMAGE + 2, i] = share * red, share * green, share * blue
             continue
-        model, cos, sin, scale = int(rows[row, MODEL]), rows[row, COS], rows[row, SIN], 1 / rows[row, SIZE]
-        x, y, z = start[0] - rows[row, PLACE_X], start[1] - rows[row, PLACE_Y], start[2] - rows[row, PLACE_Z]
-        far, t = first_met(
-            library.boxes,
-            library.children,
-            library.first_node[model],
-            library.rays,
-            library.first_triangle[model],
-            single((scale * (cos * x + sin * y), scale * (cos * y - sin * x), scale * z)),
-            single((scale * (cos * way[0] + sin * way[1]), scale * (cos * way[1] - sin * way[0]), scale * way[2])),
-            np.float32(min(hit, 1e6)),
-            room.stack,
-            room.entered,
-        )
-        if t >= 0:
-            hit, found, triangle = np.float64(far), row, t
-    return hit, found, triangle
+        x, y, z = start[0] + far * way[0], start[1] + far * way[1], start[2] + far * way[2]
+        cos, sin, look = rows[row, COS], rows[row, SIN], chosen[row, int(surface[t, PART]) + 1]
+        one, two, three = _shares(rows, row, rays, t, (x, y, z))
+        normal = _toward(normal_at(surface, t, one, two, three, cos, sin), way)
+        red, green, blue = floor_at(chart, lamps, x + z * normal[0], y + z * normal[1])
+        below = math.pi * from_below(z, normal[2])
+        red, green, blue = below * red, below * green, below * blue
+        for lamp in range(len(lamps)):
+            place = place_of(lamps, lamp)
+            light = falling((place[0] - x, place[1] - y, place[2] - z), aim_of(lamps, lamp), normal)
+            if light > 0 and seen_by(stage.maps[lamp], stage.frames[lamp], x, y, z):
+                red += light * lamps[lamp, LAMP_RED]
+                green += light * lamps[lamp, LAMP_GREEN]
+                blue += light * lamps[lamp, LAMP_BLUE]
+        other = kind_of(looks, look)
+        even, mirror, image = kinds[other, DIFFUSE], kinds[other, MIRROR], (0.0, 0.0, 0.0)
+        if kinds[other, PATTERNED] > 0:
+            facing = _turned(surface[t, FACING], surface[t, FACING + 1], surface[t, FACING + 2], cos, sin)
+            shade = painted(rows, row, looks, look, view, (x, y, z), way, BLUR * far, facing)
+            even += kinds[other, PATTERNED] * shade
+        if mirror > 0:
+            image = ground_light(chart, lamps, (x, y, z), mirrored(start, (x, y, z), normal))
+        even, share_of_hit = even / math.pi, share * surface[t, TINTED]
+        work[IMAGE, i] = share_of_hit * looks[look, RED] * (even * red + mirror * image[0])
+        work[IMAGE + 1, i] = share_of_hit * looks[look, GREEN] * (even * green + mirror * image[1])
+        work[IMAGE + 2, i] = share_of_hit * looks[look, BLUE] * (even * blue + mirror * image[2])
 
 
 @step
-def _shares(rows: np.ndarray, library: Library, row: int, t: int, point: Vector) -> Vector:
+def _shares(rows: np.ndarray, row: int, rays: np.ndarray, t: int, point: Vector) -> Vector:
     """The shares of its corners in a point of a triangle."""
-    cos, sin, scale, rays = rows[row, COS], rows[row, SIN], 1 / rows[row, SIZE], library.rays
-    x, y, z = point[0] - rows[row, PLACE_X], point[1] - rows[row, PLACE_Y], point[2] - rows[row, PLACE_Z]
-    x, y, z = scale * (cos * x + sin * y) - rays[t, 0], scale * (cos * y - sin * x) - rays[t, 1], scale * z - rays[t, 2]
+    x, y, z = _into(
+        rows, row, point[0] - rows[row, PLACE_X], point[1] - rows[row, PLACE_Y], point[2] - rows[row, PLACE_Z]
+    )
+    x, y, z = x - rays[t, 0], y - rays[t, 1], z - rays[t, 2]
     a, b = (rays[t, 3], rays[t, 4], rays[t, 5]), (rays[t, 6], rays[t, 7], rays[t, 8])
     aa, ab, bb, pa, pb = dot(a, a), dot(a, b), dot(b, b), dot((x, y, z), a), dot((x, y, z), b)
     scale = 1 / max(aa * bb - ab * ab, 1e-30)
-    two, three = scale * (bb * pa - ab * pb), scale * (aa * pb - ab * pa)
-    two, three = min(max(two, 0.0), 1.0), min(max(three, 0.0), 1.0)
+    two, three = min(max(scale * (bb * pa - ab * pb), 0.0), 1.0), min(max(scale * (aa * pb - ab * pa), 0.0), 1.0)
     return max(1 - two - three, 0.0), two, three

@@ -10,15 +10,88 @@ material in its own colour does.
 
 import math
 
+import numpy as np
+
 from recombine.render.compiled import kernel, step
-from recombine.render.instances import CHECKERED, DOTTED, STRIPED, VSTRIPED
-from recombine.render.intersect import Vector
+from recombine.render.instances import (
+    BOX_LOW,
+    BOX_SIDE,
+    CELLS,
+    CHECKERED,
+    COS,
+    DOTTED,
+    PATTERN,
+    PLACE_X,
+    PLACE_Y,
+    PLACE_Z,
+    SIN,
+    SIZE,
+    STRIPED,
+    VSTRIPED,
+)
+from recombine.render.intersect import Vector, dot
 from recombine.render.materials import DARKER
+from recombine.world.camera import RIGHT, UP
 
 INWARD = 0.25
 """How far below a surface the pattern is looked up, in cells: cells end exactly where boxes do."""
 
+SLANT = 0.1
+"""The least cosine at which a surface is seen, for the width of a pixel on it."""
+
 BITS = 0xFFFFFFFF
+
+
+@kernel
+def painted(
+    rows: np.ndarray,
+    row: int,
+    looks: np.ndarray,
+    look: int,
+    view: np.ndarray,
+    point: Vector,
+    way: Vector,
+    pixel: float,
+    facing: Vector,
+) -> float:
+    """The share of its colour that an instance keeps at a point that a ray along `way` meets.
+
+    `pixel` is how wide a pixel is there, seen straight on; `facing` is which way the surface faces.
+    """
+    x, y, z = _into(
+        rows, row, point[0] - rows[row, PLACE_X], point[1] - rows[row, PLACE_Y], point[2] - rows[row, PLACE_Z]
+    )
+    at = (
+        x - rows[row, BOX_LOW] / rows[row, BOX_SIDE],
+        y - rows[row, BOX_LOW + 1] / rows[row, BOX_SIDE + 1],
+        z - rows[row, BOX_LOW + 2] / rows[row, BOX_SIDE + 2],
+    )
+    a, b, c = _into(rows, row, -facing[0], -facing[1], -facing[2])
+    scale = 1 / max(math.sqrt(a * a + b * b + c * c), 1e-9)
+    one, other = _along(rows, row, view, RIGHT, way, pixel, facing), _along(rows, row, view, UP, way, pixel, facing)
+    wide = (abs(one[0]) + abs(other[0]), abs(one[1]) + abs(other[1]), abs(one[2]) + abs(other[2]))
+    return shade_of(int(looks[look, PATTERN]), looks[look, CELLS], at, (scale * a, scale * b, scale * c), wide)
+
+
+@step
+def _along(
+    rows: np.ndarray, row: int, view: np.ndarray, axis: int, way: Vector, pixel: float, facing: Vector
+) -> Vector:
+    """The way across a surface, in the box of an instance, when the eye moves by a pixel along an axis of its view."""
+    x, y, z, against = view[axis, 0], view[axis, 1], view[axis, 2], min(dot(way, facing), -SLANT)
+    off = (x * facing[0] + y * facing[1] + z * facing[2]) / against
+    return _into(rows, row, pixel * (x - off * way[0]), pixel * (y - off * way[1]), pixel * (z - off * way[2]))
+
+
+@step
+def _into(rows: np.ndarray, row: int, x: float, y: float, z: float) -> Vector:
+    """A way of the world in the box of an instance, whose sides have length one."""
+    cos, sin, scale = rows[row, COS], rows[row, SIN], 1 / rows[row, SIZE]
+    return (
+        scale * (cos * x + sin * y) / rows[row, BOX_SIDE],
+        scale * (cos * y - sin * x) / rows[row, BOX_SIDE + 1],
+        scale * z / rows[row, BOX_SIDE + 2],
+    )
 
 
 @step
@@ -36,9 +109,9 @@ def _sum(x: float) -> float:
 
 @kernel
 def shade_of(pattern: int, cells: float, at: Vector, inward: Vector, wide: Vector) -> float:
-    """The share of its colour that a surface keeps at a place in the box, `wide` being that of a pixel there.
+    """The share of its colour that a surface keeps at a place in the box.
 
-    `inward` leads below the surface, in units of the box, and has length one in its own axes.
+    `inward`, of length one, leads below the surface, and `wide` is how far a pixel extends along each side of the box.
     """
     x, y, z = cells * at[0], cells * at[1], cells * at[2]
     if pattern == DOTTED:

@@ -10,8 +10,7 @@ import numpy as np
 
 from recombine.render.compiled import kernel, step
 from recombine.render.eye import NOTHING
-from recombine.render.instances import MODEL
-from recombine.render.mesh_library import Library
+from recombine.render.mesh_library import FACING, PART, TINT
 from recombine.render.zbuffer import TRIANGLES
 
 LIKE = 0.85
@@ -23,28 +22,35 @@ WEIGHTS = (1, 2, 1, 2, 2, 1, 2, 1)
 
 UNKNOWN = -2
 
+TILE = 8
+"""The side of the squares of pixels in which instances are looked for."""
+
 
 @step
-def like(rows: np.ndarray, library: Library, one: int, other: int) -> bool:
-    """Whether two owners are surfaces of the same part that face nearly the same way."""
+def like(one: int, other: int, first: np.ndarray, surface: np.ndarray) -> bool:
+    """Whether two owners are surfaces of the same part that face nearly the same way.
+
+    `first` are the first triangles of the instances in the library, whose surfaces are the other column.
+    """
     if one == other:
         return True
     row = one // TRIANGLES
     if other == NOTHING or one == NOTHING or row != other // TRIANGLES:
         return False
-    first = library.first_triangle[int(rows[row, MODEL])]
-    a, b = first + one % TRIANGLES, first + other % TRIANGLES
-    if library.part[a] != library.part[b] or library.tint[a] != library.tint[b]:
+    a, b = first[row] + one % TRIANGLES, first[row] + other % TRIANGLES
+    if surface[a, PART] != surface[b, PART] or surface[a, TINT] != surface[b, TINT]:
         return False
-    facing = library.facing
-    return facing[a, 0] * facing[b, 0] + facing[a, 1] * facing[b, 1] + facing[a, 2] * facing[b, 2] > LIKE
+    angle = surface[a, FACING] * surface[b, FACING]
+    angle += surface[a, FACING + 1] * surface[b, FACING + 1] + surface[a, FACING + 2] * surface[b, FACING + 2]
+    return angle > LIKE
 
 
 @kernel
 def choose_spots(
-    rows: np.ndarray,
-    library: Library,
+    first: np.ndarray,
+    surface: np.ndarray,
     owner: np.ndarray,
+    busy: np.ndarray,
     source: np.ndarray,
     unlike: np.ndarray,
     floor: np.ndarray,
@@ -52,46 +58,82 @@ def choose_spots(
 ) -> int:
     """Say which spots are shaded: spots[:n] are their places in the lattice, and n is returned.
 
-    source int32, in the shape of the lattice, is the number in `spots` of the one that a spot takes its light from;
-    unlike uint8[height, width] has a bit for every spot around a pixel's middle that does not take it from there; floor
-    uint8[height + 1, width] says which pixels show some of the floor.
+    `busy` uint8 says in which squares of TILE by TILE pixels to look. `source` int32, in the shape of the lattice, is
+    the number in `spots` of the one that a spot takes its light from. `unlike` uint8[height, width] has a bit for every
+    spot around a pixel's middle that does not take it from there. `floor` uint8[height + 1, width] says which pixels
+    show some of the floor.
     """
     height, width = unlike.shape
-    flat, stride, many = owner.reshape(-1), 2 * width + 1, 0
-    for i in range(owner.shape[0]):
-        for j in range(owner.shape[1]):
-            source[i, j] = UNKNOWN
+    stride, many = 2 * width + 1, 0
     for i in range(height):
         for j in range(width):
-            if owner[2 * i + 1, 2 * j + 1] != NOTHING:
-                source[2 * i + 1, 2 * j + 1], spots[many] = many, (2 * i + 1) * stride + 2 * j + 1
-                many += 1
-    for i in range(height):
-        for j in range(width):
-            middle, bits, ground = owner[2 * i + 1, 2 * j + 1], 0, 0
-            for k in range(8):
-                a, b = 2 * i + 1 + AROUND[k][0], 2 * j + 1 + AROUND[k][1]
-                one = owner[a, b]
-                if one == NOTHING:
-                    ground = 1
-                if one == middle or like(rows, library, one, middle):
-                    continue
-                bits |= 1 << k
-                if one != NOTHING and source[a, b] == UNKNOWN:
-                    source[a, b] = _borrow(rows, library, owner, source, a, b)
+            floor[i, j], unlike[i, j] = 1, 0
+    for tile in range(busy.size):
+        top, bottom, left, right = tile_of(tile, busy, height, width)
+        for i in range(2 * top, 2 * bottom + 1):
+            for j in range(2 * left, 2 * right + 1):
+                source[i, j] = UNKNOWN
+    for tile in range(busy.size):
+        top, bottom, left, right = tile_of(tile, busy, height, width)
+        for i in range(2 * top + 1, 2 * bottom, 2):
+            for j in range(2 * left + 1, 2 * right, 2):
+                if owner[i, j] != NOTHING:
+                    source[i, j], spots[many] = many, i * stride + j
+                    many += 1
+    for tile in range(busy.size):
+        top, bottom, left, right = tile_of(tile, busy, height, width)
+        for i in range(top, bottom):
+            for j in range(left, right):
+                middle, bits, ground = owner[2 * i + 1, 2 * j + 1], 0, 0
+                for k in range(8):
+                    a, b = 2 * i + 1 + AROUND[k][0], 2 * j + 1 + AROUND[k][1]
+                    one = owner[a, b]
+                    ground |= one == NOTHING
+                    if one == middle or like(one, middle, first, surface):
+                        continue
+                    bits |= 1 << k
+                    if one == NOTHING or source[a, b] != UNKNOWN:
+                        continue
+                    for c in range(a - 1 + a % 2, a + 2, 2):  # the middles of pixels next to the spot
+                        for d in range(b - 1 + b % 2, b + 2, 2):
+                            if (
+                                source[a, b] == UNKNOWN
+                                and 0 <= c < owner.shape[0]
+                                and 0 <= d < owner.shape[1]
+                                and like(one, owner[c, d], first, surface)
+                            ):
+                                source[a, b] = source[c, d]
                     if source[a, b] == UNKNOWN:
                         source[a, b], spots[many] = many, a * stride + b
                         many += 1
-            unlike[i, j] = bits
-            floor[i, j] = 1 if ground == 1 or middle == NOTHING else 0
+                unlike[i, j] = bits
+                floor[i, j] = 1 if ground or middle == NOTHING else 0
     return many
 
 
 @step
-def _borrow(rows: np.ndarray, library: Library, owner: np.ndarray, source: np.ndarray, a: int, b: int) -> int:
-    """The middle of a pixel next to a spot that shows a like surface."""
-    for i in range(a - 1 + a % 2, a + 2, 2):
-        for j in range(b - 1 + b % 2, b + 2, 2):
-            if 0 <= i < owner.shape[0] and 0 <= j < owner.shape[1] and like(rows, library, owner[a, b], owner[i, j]):
-                return source[i, j]
-    return UNKNOWN
+def tile_of(tile: int, busy: np.ndarray, height: int, width: int) -> tuple[int, int, int, int]:
+    """The pixels of a tile, ends excluded: none if it is not busy."""
+    i, j = tile // busy.shape[1], tile % busy.shape[1]
+    if busy[i, j] == 0:
+        return 0, 0, 0, 0
+    return i * TILE, min((i + 1) * TILE, height), j * TILE, min((j + 1) * TILE, width)
+
+
+@kernel
+def find_busy(points: np.ndarray, first: np.ndarray, busy: np.ndarray) -> None:
+    """Which tiles the boxes of instances meet; points of the lattice from first[i] to first[i + 1] are of instance i."""
+    for i in range(busy.shape[0]):
+        for j in range(busy.shape[1]):
+            busy[i, j] = 0
+    for row in range(len(first) - 1):
+        left, right, top, bottom = np.inf, -np.inf, np.inf, -np.inf
+        for k in range(first[row], first[row + 1]):
+            left, right = min(left, points[k, 0]), max(right, points[k, 0])
+            top, bottom = min(top, points[k, 1]), max(bottom, points[k, 1])
+        # A spot on the side of a pixel belongs to two.
+        a, b = max(int(top - 2) // (2 * TILE), 0), min(int(bottom + 2) // (2 * TILE), busy.shape[0] - 1)
+        c, d = max(int(left - 2) // (2 * TILE), 0), min(int(right + 2) // (2 * TILE), busy.shape[1] - 1)
+        for i in range(a, b + 1):
+            for j in range(c, d + 1):
+                busy[i, j] = 1

@@ -11,6 +11,7 @@ What is written into a spot is an owner: the number of the instance in its scene
 import numpy as np
 
 from recombine.render.compiled import kernel, step
+from recombine.render.eye import NOTHING
 from recombine.render.instances import COS, MODEL, PLACE_X, PLACE_Y, PLACE_Z, SIN, SIZE
 from recombine.render.intersect import Vector
 from recombine.world.camera import FORWARD, POSITION, RIGHT, UP
@@ -18,16 +19,29 @@ from recombine.world.camera import FORWARD, POSITION, RIGHT, UP
 TRIANGLES = 1 << 24
 """Owners are instance * TRIANGLES + triangle."""
 
+RUN = 1024
+"""How many triangles are looked through at once."""
+
+SLACK = 1e-6
+"""How far beyond an edge spots are still asked whether they lie within it."""
+LEVEL = 1e-3
+"""What an edge goes up or down by at least for its crossing with a line of spots to be known so well."""
+FAR = 1e9
+SLIVER = 1e-9
+"""A triangle of no larger area is not seen."""
+
 BEHIND = 0.05
 """What is nearer than this to the plane of a viewer, or behind it, is not seen."""
 
 
-@step
-def in_world(rows: np.ndarray, row: int, point: np.ndarray) -> Vector:
-    """A point of a model where an instance has it."""
-    x, y, z = rows[row, SIZE] * point[0], rows[row, SIZE] * point[1], rows[row, SIZE] * point[2]
-    cos, sin = rows[row, COS], rows[row, SIN]
-    return rows[row, PLACE_X] + cos * x - sin * y, rows[row, PLACE_Y] + sin * x + cos * y, rows[row, PLACE_Z] + z
+@kernel
+def ground(view: np.ndarray, focal: float, line: float, near: np.ndarray, owner: np.ndarray) -> None:
+    """The empty floor in all spots; `line` is where the axis of the viewer, who does not lean, meets the picture."""
+    for i in range(near.shape[0]):
+        down = view[FORWARD, 2] + (line - i) / focal * view[UP, 2]
+        level = np.float32(max(-down / view[POSITION, 2], 0.0))
+        for j in range(near.shape[1]):
+            near[i, j], owner[i, j] = level, NOTHING
 
 
 @kernel
@@ -88,42 +102,77 @@ def cover(
 
     An empty `owner` is left alone: then only how near they are is wanted.
     """
-    (height, width), owned = near.shape, len(owner) > 0
-    right_most, bottom_most = float(width - 1), float(height - 1)
-    start = 0
+    start, facing = 0, np.empty(RUN, np.int32)
     for row in range(len(rows)):
         model = int(rows[row, MODEL])
-        first = first_triangle[model]
-        for t in range(first, first_triangle[model + 1]):
-            i, j, k = start + corners[t, 0], start + corners[t, 1], start + corners[t, 2]
-            ax, ay, bx, by, cx, cy = seen[i, 0], seen[i, 1], seen[j, 0], seen[j, 1], seen[k, 0], seen[k, 1]
-            area = (cx - ax) * (by - ay) - (bx - ax) * (cy - ay)
-            if not area > 0:
-                continue
-            low_x, high_x = max(min(ax, bx, cx), 0.0), min(max(ax, bx, cx), right_most)
-            low_y, high_y = max(min(ay, by, cy), 0.0), min(max(ay, by, cy), bottom_most)
-            left, top = int(np.ceil(low_x)), int(np.ceil(low_y))
-            right, bottom = int(high_x), int(high_y)
-            if left > right or top > bottom or high_x < 0 or high_y < 0:
-                continue
-            aw, bw, cw = seen[i, 2], seen[j, 2], seen[k, 2]
-            least = min(aw, bw, cw)
-            most = max(aw, bw, cw)
-            # How far a spot lies within each edge: slope_x * x + (slope_y * y + at), never negative inside.
-            a_x, a_y, a_at = cy - by, bx - cx, by * cx - bx * cy
-            b_x, b_y, b_at = ay - cy, cx - ax, cy * ax - cx * ay
-            c_x, c_y, c_at = by - ay, ax - bx, ay * bx - ax * by
-            one = 1 / area
-            slope_x, slope_y = one * (a_x * aw + b_x * bw + c_x * cw), one * (a_y * aw + b_y * bw + c_y * cw)
-            number = np.int32(row * TRIANGLES + (t - first))
-            for y in range(top, bottom + 1):
-                a_line, b_line, c_line = a_y * y + a_at, b_y * y + b_at, c_y * y + c_at
-                w_line = aw + slope_y * (y - ay)
-                for x in range(left, right + 1):
-                    if a_x * x + a_line >= 0 and b_x * x + b_line >= 0 and c_x * x + c_line >= 0:
-                        w = np.float32(min(max(w_line + slope_x * (x - ax), least), most))
-                        if w > near[y, x]:
-                            near[y, x] = w
-                            if owned:
-                                owner[y, x] = number
-        start += first_point[model + 1] - first_point[model]
+        first, last = first_triangle[model], first_triangle[model + 1]
+        points = seen[start : start + first_point[model + 1] - first_point[model]]
+        for low in range(first, last, RUN):
+            many = _find_facing(corners[low : min(low + RUN, last)], points, near.shape[1], near.shape[0], facing)
+            for k in range(many):
+                t = low + facing[k]
+                _claim(corners, t, points, near, owner, np.int32(row * TRIANGLES + (t - first)))
+        start += len(points)
+
+
+@kernel
+def _find_facing(corners: np.ndarray, points: np.ndarray, width: int, height: int, facing: np.ndarray) -> int:
+    """The triangles that face the viewer and whose box holds a spot, and how many there are. Nothing branches."""
+    many, right_most, bottom_most = 0, width - 1.0, height - 1.0
+    for t in range(len(corners)):
+        i, j, k = corners[t, 0], corners[t, 1], corners[t, 2]
+        ax, ay, bx, by, cx, cy = points[i, 0], points[i, 1], points[j, 0], points[j, 1], points[k, 0], points[k, 1]
+        area = (cx - ax) * (by - ay) - (bx - ax) * (cy - ay)
+        left, right = max(min(min(ax, bx), cx), 0.0), min(max(max(ax, bx), cx), right_most)
+        top, bottom = max(min(min(ay, by), cy), 0.0), min(max(max(ay, by), cy), bottom_most)
+        facing[many] = t
+        many += (area > SLIVER) & (np.ceil(left) <= np.floor(right)) & (np.ceil(top) <= np.floor(bottom))
+    return many
+
+
+@step
+def _claim(corners: np.ndarray, t: int, points: np.ndarray, near: np.ndarray, owner: np.ndarray, number: int) -> None:
+    """Let a triangle own the spots within it where it is nearest."""
+    i, j, k = corners[t, 0], corners[t, 1], corners[t, 2]
+    ax, ay, bx, by, cx, cy = points[i, 0], points[i, 1], points[j, 0], points[j, 1], points[k, 0], points[k, 1]
+    aw, bw, cw, owned = points[i, 2], points[j, 2], points[k, 2], len(owner) > 0
+    left, right = max(min(min(ax, bx), cx), 0.0), min(max(max(ax, bx), cx), near.shape[1] - 1.0)
+    top, bottom = max(min(min(ay, by), cy), 0.0), min(max(max(ay, by), cy), near.shape[0] - 1.0)
+    # How far a spot lies within each edge: slope_x * x + (slope_y * y + at), never negative inside. An edge seen from
+    # the triangle on its other side has exactly the opposite numbers.
+    a_x, a_y, a_at = cy - by, bx - cx, by * cx - bx * cy
+    b_x, b_y, b_at = ay - cy, cx - ax, cy * ax - cx * ay
+    c_x, c_y, c_at = by - ay, ax - bx, ay * bx - ax * by
+    one = 1 / ((cx - ax) * (by - ay) - (bx - ax) * (cy - ay))
+    slope_x, slope_y = one * (a_x * aw + b_x * bw + c_x * cw), one * (a_y * aw + b_y * bw + c_y * cw)
+    a_one, b_one, c_one = _inverse(a_x), _inverse(b_x), _inverse(c_x)
+    for y in range(int(np.ceil(top)), int(bottom) + 1):
+        a_line, b_line, c_line = a_y * y + a_at, b_y * y + b_at, c_y * y + c_at
+        w_line = aw + slope_y * (y - ay)
+        low = max(max(_least(a_one, a_line), _least(b_one, b_line)), max(_least(c_one, c_line), left))
+        high = min(min(_most(a_one, a_line), _most(b_one, b_line)), min(_most(c_one, c_line), right))
+        for x in range(int(np.ceil(low)), int(np.floor(high)) + 1):
+            if (a_x * x + a_line >= 0) & (b_x * x + b_line >= 0) & (c_x * x + c_line >= 0):
+                w = np.float32(w_line + slope_x * (x - ax))
+                if w > near[y, x]:
+                    near[y, x] = w
+                    if owned:
+                        owner[y, x] = number
+
+
+@step
+def _inverse(slope: float) -> float:
+    """Zero for an edge that runs nearly along the lines of spots: where it crosses one cannot be told."""
+    return -1 / slope if abs(slope) > LEVEL else 0.0
+
+
+@step
+def _least(inverse: float, line: float) -> float:
+    """The first place of a line of spots within an edge, and a little before it."""
+    return inverse * line - SLACK if inverse < 0 else -FAR
+
+
+@step
+def _most(inverse: float, line: float) -> float:
+    """The last place of a line of spots within an edge, and a little after it."""
+    return inverse * line + SLACK if inverse > 0 else FAR
