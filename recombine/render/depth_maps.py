@@ -5,10 +5,9 @@ of the surface nearest to the lamp: a length of the world, measured toward the l
 changes evenly across flat surfaces (so it is stretched a little near the lamp). A point is hidden where the map holds
 something higher than the point.
 
-A lamp is a square that faces the middle of the world, as the map does. From a point the eye of a needle, a texel that
-hides the lamp, stands before all of it or before a part; what a point receives is the share of texels that are free in a
-window around it. The window is as wide as the lamp looks through the needle's eye: it grows with the height of what is
-in the way above the point, so shadows are sharp where things touch and soft far from what throws them.
+A lamp is a square that faces the middle of the world, as the map does. Seen from a point through the height of what is
+in its way, the lamp is a window of the map; the point receives the share of that window that is free. The window grows
+with the height of what is in the way, so shadows are sharp where things touch and soft far from what throws them.
 """
 
 import math
@@ -17,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from recombine.render.compiled import kernel, step
-from recombine.render.intersect import Vector
 from recombine.render.lamps import AIM_X, LAMP_RADIUS, LAMP_X
 from recombine.render.zbuffer import BEHIND, cover, project
 from recombine.world.camera import FORWARD, POSITION, RIGHT, UP
@@ -41,7 +39,7 @@ SHARPEST: Any = np.float32(0.6)
 ACROSS, UPWARD, AHEAD, DISTANCE, COLUMN, LINE, SPREAD, FLOOR, HIGHEST = 0, 3, 6, 9, 10, 12, 14, 16, 19
 """The axes of the lamp's view; how far it is from the middle of the world, at which it looks; where a slope of the view
 is in the map, a scale and a start each for columns and for lines; by how many columns and lines the half width of a
-window grows per height; the height of the floor, per column, per line, and at the first texel; and the highest point."""
+window grows per height; the height of the floor, per column, per line, and at the first texel; the highest point."""
 FRAME = 20
 
 _ZERO: Any = np.float32(0)
@@ -158,6 +156,12 @@ def block(maps: np.ndarray, frames: np.ndarray, found: Blockers) -> None:
                     bounds[0], bounds[1] = min(bounds[0], j * BLOCK - 0.5), max(bounds[1], (j + 1) * BLOCK - 0.5)
                     bounds[2], bounds[3] = min(bounds[2], i * BLOCK - 0.5), max(bounds[3], (i + 1) * BLOCK - 0.5)
                 height[i, j] = high
+        for side in range(4):  # beyond the map a window may still reach into it
+            reach = 1 + highest * frames[lamp, SPREAD + side // 2]
+            if side % 2 == 0 and bounds[side] < 0:
+                bounds[side] -= reach
+            elif side % 2 == 1 and bounds[side] > (blocks - 1) * BLOCK:
+                bounds[side] += reach
         for i in range(blocks):
             for j in range(blocks):
                 if dims[i, j] == 0:
@@ -383,7 +387,7 @@ def _find(
     slope_u: np.ndarray,
     slope_v: np.ndarray,
 ) -> None:
-    """Where points are in a map, how high they are, and how the height of their surface changes with column and line."""
+    """Where points are in a map, how high, and how the height of their surface changes with columns and lines."""
     rx, ry, rz = _single(frame, ACROSS), _single(frame, ACROSS + 1), _single(frame, ACROSS + 2)
     ux, uy, uz = _single(frame, UPWARD), _single(frame, UPWARD + 1), _single(frame, UPWARD + 2)
     fx, fy, fz = _single(frame, AHEAD), _single(frame, AHEAD + 1), _single(frame, AHEAD + 2)

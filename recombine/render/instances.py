@@ -4,13 +4,13 @@ A batch of scenes is one long table: scene i has the rows first[i]:first[i + 1].
 puts the origin of its model, turned about z and `size` times as large. Its `body` is how it looks; parts of it may look
 otherwise: those of row i are the rows painted[i]:painted[i + 1] of `part` and of `paint`.
 
-    car = Instance(0, "sedan", (1.0, 0.0, 0.4), turn=30.0, size=3.5, look=Look("red", "metal"), paint={"hood": Look("blue")})
+    car = Instance(0, "sedan", (1, 0, 0.4), turn=30, size=3.5, look=Look("red", "metal"), paint={"hood": Look("blue")})
     draw_models(gather([[car]], models, np.zeros((1, 3)), np.zeros((1, 3, 3))), 320, 240)
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -174,6 +174,9 @@ BOX_LOW, BOX_SIDE = 17, 20
 """The box of the model in its own axes: three columns each for its lower corner and for its sides."""
 COLUMNS = 23
 
+DIGITS = 12
+"""The decimals of a turn: fewer than machines differ in."""
+
 RED, GREEN, BLUE, MATERIAL, PATTERN, CELLS = range(6)
 """The columns of a look."""
 
@@ -183,7 +186,8 @@ def instance_table(instances: Instances) -> np.ndarray:
     known, row = measures(instances.models), instances.model
     angle = np.radians(instances.turn)
     rows = np.zeros((len(row), COLUMNS))
-    rows[:, COS], rows[:, SIN], rows[:, SIZE] = np.cos(angle), np.sin(angle), instances.size
+    rows[:, COS], rows[:, SIN] = np.round(np.cos(angle), DIGITS), np.round(np.sin(angle), DIGITS)
+    rows[:, SIZE] = instances.size
     rows[:, PLACE_X : PLACE_Z + 1] = instances.position
     x, y, z = (instances.size[:, None] * 0.5 * (known.low + known.high)[row]).T
     middle = np.stack([rows[:, COS] * x - rows[:, SIN] * y, rows[:, SIN] * x + rows[:, COS] * y, z], axis=1)
@@ -235,6 +239,7 @@ def check(instances: Instances, camera: Camera) -> None:
                 raise UserError(f"object {instances.object[row]} of scene {instances.scene[row]} {why}")
 
 
+@lru_cache(maxsize=256)
 def check_model(model: Model) -> None:
     """Say why a model cannot be drawn."""
     if not len(model.triangles):

@@ -1,8 +1,8 @@
 """The library: models as the loops of the renderer read them, made once for all scenes that show them.
 
 All models stand one after the other in the same arrays. The triangles of a model are kept in the order of its
-hierarchy. A closed piece of a model is seen from outside only; what is open, such as a sheet of metal, is seen from both
-sides: its triangles are there twice.
+hierarchy. A closed piece of a model is seen from outside only; what is open, such as a sheet of metal, is seen from
+both sides: its triangles are there twice.
 """
 
 from functools import lru_cache

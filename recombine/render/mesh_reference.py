@@ -4,7 +4,6 @@ What the middle of a pixel shows is the nearest triangle on its ray; a point is 
 stands between it and the middle of the lamp. Nothing is left out, nothing is approximated, and it takes long.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -52,47 +51,37 @@ def cast(instances: Instances, scene: int, width: int, height: int) -> Seen:
     camera, jitter, triangles = Camera(width, height), instances.camera[scene], triangles_of(instances, scene)
     eye, ways = camera.view(jitter)[POSITION], camera.rays(jitter).reshape(-1, 3)
     down = ways[:, 2] < 0
-    depth = np.where(down, -eye[2] / np.where(down, ways[:, 2], -1), np.inf)
-    found = np.full(len(ways), -1)
-    for rows, far, which in _nearest(np.broadcast_to(eye, ways.shape), ways, triangles.corners):
-        closer = far < depth[rows]
-        depth[rows] = np.where(closer, far, depth[rows])
-        found[rows] = np.where(closer, which, found[rows])
+    floor = np.where(down, -eye[2] / np.where(down, ways[:, 2], -1), np.inf)
+    far, found = nearest(eye, ways, triangles.corners)
+    found = np.where(far < floor, found, -1)
     objects, parts = np.append(triangles.object, NOTHING)[found], np.append(triangles.part, NOTHING)[found]
-    return Seen(*(layer.reshape(height, width) for layer in (objects, parts, depth)))
+    return Seen(*(layer.reshape(height, width) for layer in (objects, parts, np.minimum(far, floor))))
 
 
 def shadowed(instances: Instances, scene: int, points: np.ndarray) -> np.ndarray:
     """Which points float64[n, 3] the middle of each lamp does not see, bool[lamps, n]."""
     corners, lamps = triangles_of(instances, scene).corners, lamp_table(instances.lamps[scene : scene + 1])[0]
-    hidden = np.zeros((len(lamps), len(points)), bool)
-    for lamp in range(len(lamps)):
-        for rows, far, _ in _nearest(points, lamps[lamp, LAMP_X : LAMP_Z + 1] - points, corners):
-            hidden[lamp, rows] = far < 1
-    return hidden
+    places = lamps[:, LAMP_X : LAMP_Z + 1]
+    return np.array([nearest(place, points - place, corners)[0] < 1 for place in places])
 
 
-def _nearest(start: np.ndarray, way: np.ndarray, corners: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    """For a stretch of the rays at a time: how far the nearest triangle is, and its number."""
-    if not len(corners):
-        return
-    stretch = max(1, AT_ONCE // len(corners))
-    for first in range(0, len(start), stretch):
-        rows = slice(first, first + stretch)
-        far = _meet(start[rows], way[rows], corners)
-        which = far.argmin(axis=1)
-        yield rows, np.take_along_axis(far, which[:, None], axis=1)[:, 0], which
+def nearest(start: np.ndarray, ways: np.ndarray, corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How far rays from one place go before they meet a triangle, from either side, and which; infinite, -1 for none.
 
-
-def _meet(start: np.ndarray, way: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """How far rays go before they meet triangles, from either side, float64[rays, triangles]; infinite for never."""
-    one, two = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-    aside = np.cross(way[:, None], two)
-    facing = np.einsum("ti,rti->rt", one, aside)
-    off = start[:, None] - corners[:, 0]
-    upward = np.cross(off, one)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        u = np.einsum("rti,rti->rt", off, aside) / facing
-        v = np.einsum("ri,rti->rt", way, upward) / facing
-        far = np.einsum("ti,rti->rt", two, upward) / facing
-        return np.where((u >= 0) & (v >= 0) & (u + v <= 1) & (far > 0), far, np.inf)
+    With the corners a, b, c of a triangle seen from the start, a way is u a + v b + w c, of which u, v and w are
+    volumes: a ray meets the triangle where all three have the same sign.
+    """
+    far, found = np.full(len(ways), np.inf), np.full(len(ways), -1)
+    a, b, c = (corners[:, corner] - start for corner in range(3))
+    volume = np.einsum("ti,ti->t", a, np.cross(b, c))
+    for first in range(0, len(ways), max(1, AT_ONCE // max(len(corners), 1))):
+        rows = slice(first, first + max(1, AT_ONCE // max(len(corners), 1)))
+        u, v, w = (ways[rows] @ side.T for side in (np.cross(b, c), np.cross(c, a), np.cross(a, b)))
+        inside = ((u >= 0) & (v >= 0) & (w >= 0)) | ((u <= 0) & (v <= 0) & (w <= 0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            way = volume / (u + v + w)
+        way = np.where(inside & (way > 0), way, np.inf)
+        if len(corners):
+            found[rows] = way.argmin(axis=1)
+            far[rows] = np.take_along_axis(way, found[rows, None], axis=1)[:, 0]
+    return far, np.where(np.isfinite(far), found, -1)

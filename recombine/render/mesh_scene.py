@@ -1,8 +1,8 @@
 """Pictures of models: a second way to draw scenes, beside the ray tracer, for things made of many triangles.
 
-What the camera sees is found by a z-buffer, shadows by a depth map for every lamp, and what mirrors show by rays through
-the hierarchies of the models. Light, materials and floor are those of the ray tracer. The same scene gives the same
-pixels, in any batch and in any process.
+What the camera sees is found by a z-buffer, shadows by a depth map for every lamp, and what mirrors show by rays
+through the hierarchies of the models. Light, materials and floor are those of the ray tracer. The same scene gives the
+same pixels, in any batch and in any process.
 """
 
 from collections.abc import Collection

@@ -4,8 +4,8 @@ A place in the box is three numbers from 0 to 1, along the length, the width and
 the second one darker, in `cells` bands or cubes along a side of the box. What is seen of a pattern is its mean over the
 width of a pixel, so it does not flicker where its cells are smaller than pixels.
 
-A painted surface throws half of the light back as a dull surface in the colours of the pattern does, and half as its own
-material in its own colour does.
+A painted surface throws half of the light back as a dull surface in the colours of the pattern does, and half as its
+own material in its own colour does.
 """
 
 import math
@@ -140,8 +140,8 @@ def _hash(x: int, y: int, z: int) -> int:
 
 @kernel
 def _blotches(x: float, y: float, z: float, wide: float) -> float:
-    """Cells around scattered points, light or dark by chance: 1 in a light one, -1 in a dark one, between at borders."""
-    i, j, k = int(math.floor(x)), int(math.floor(y)), int(math.floor(z))
+    """Cells around scattered points, light or dark by chance: 1 in a light one, -1 in a dark one."""
+    i, j, k = math.floor(x), math.floor(y), math.floor(z)
     x, y, z = x - i, y - j, z - k
     light, dark = 100.0, 100.0
     for a in range(-1, 2):

@@ -13,7 +13,7 @@ from recombine.render.eye import NOTHING
 from recombine.render.mesh_library import FACING, PART, TINT
 from recombine.render.zbuffer import TRIANGLES
 
-LIKE = 0.85
+LIKE = 0.95
 """The cosine of the angle within which surfaces of a part are lit alike."""
 
 AROUND = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
@@ -122,7 +122,7 @@ def tile_of(tile: int, busy: np.ndarray, height: int, width: int) -> tuple[int, 
 
 @kernel
 def find_busy(points: np.ndarray, first: np.ndarray, busy: np.ndarray) -> None:
-    """Which tiles the boxes of instances meet; points of the lattice from first[i] to first[i + 1] are of instance i."""
+    """Which tiles the boxes of instances meet; the points of instance i in the lattice are first[i]:first[i + 1]."""
     for i in range(busy.shape[0]):
         for j in range(busy.shape[1]):
             busy[i, j] = 0
