@@ -141,12 +141,12 @@ def floor_row(
     """
     n = len(red)
     px, py, pz, light = work[0][:n], work[1][:n], work[2][:n], work[3][:n]
-    _lay(x, dx, px)
-    _lay(y, dy, py)
-    _lay(0.0, 0.0, pz)
-    _lay(0.0, 0.0, red)
-    _lay(0.0, 0.0, green)
-    _lay(0.0, 0.0, blue)
+    lay(x, dx, px)
+    lay(y, dy, py)
+    lay(0.0, 0.0, pz)
+    lay(0.0, 0.0, red)
+    lay(0.0, 0.0, green)
+    lay(0.0, 0.0, blue)
     for lamp in range(len(lamps)):
         shine_up(lamps, lamp, px, py, light)
         for thing in range(len(things)):
@@ -158,15 +158,15 @@ def floor_row(
                     dim(rows, row, lamps, lamp, px[start:stop], py[start:stop], pz[start:stop], light[start:stop])
         add(color_of(lamps, lamp, FLOOR / math.pi), light, red, green, blue)
     for thing in range(len(things)):
-        _bleed(things[thing], x, y, dx, dy, px, py, light, red, green, blue)
+        bleed(things[thing], x, y, dx, dy, px, py, light, red, green, blue)
     if max(x * x + y * y, (x + n * dx) ** 2 + (y + n * dy) ** 2) > NEAR * NEAR:
-        _fade(px, py, red)
-        _fade(px, py, green)
-        _fade(px, py, blue)
+        fade(px, py, red)
+        fade(px, py, green)
+        fade(px, py, blue)
 
 
 @kernel
-def _lay(start: float, step: float, line: np.ndarray) -> None:
+def lay(start: float, step: float, line: np.ndarray) -> None:
     """Evenly spaced numbers."""
     first: Any = np.float32(start)
     pace: Any = np.float32(step)
@@ -175,7 +175,7 @@ def _lay(start: float, step: float, line: np.ndarray) -> None:
 
 
 @kernel
-def _bleed(
+def bleed(
     thing: np.ndarray,
     x: float,
     y: float,
@@ -204,7 +204,7 @@ def _bleed(
 
 
 @kernel
-def _fade(px: np.ndarray, py: np.ndarray, color: np.ndarray) -> None:
+def fade(px: np.ndarray, py: np.ndarray, color: np.ndarray) -> None:
     for i in range(len(color)):
         color[i] *= _left(px[i], py[i])
 

@@ -16,7 +16,10 @@ import numpy as np
 
 from recombine.render.edges import LEVELS
 from recombine.render.eye import NOTHING
+from recombine.render.instances import Instances
+from recombine.render.instances import check as check_instances
 from recombine.render.mesh import Mesh, bodies_of_mesh
+from recombine.render.photo_models import bodies_of_models
 from recombine.render.primitives import Primitives, check
 from recombine.render.raytrace import LAYERS, SIDE, Pictures, screen
 from recombine.render.solids import solids
@@ -41,7 +44,7 @@ NEEDED = "the photo renderer needs Mitsuba: pip install 'recombine[photo]'"
 
 
 def photograph(
-    scenes: Scenes | Primitives,
+    scenes: Scenes | Primitives | Instances,
     width: int,
     height: int,
     want: Collection[str] = ("rgb", "objects", "depth"),
@@ -50,21 +53,25 @@ def photograph(
 ) -> Pictures:
     """Photos of scenes, with the layers that are wanted; `meshes` are further things, scene by scene."""
     _check(want, width, height, samples)
-    camera, primitives = Camera(width, height), solids(scenes) if isinstance(scenes, Scenes) else scenes
-    check(primitives, camera)
-    if meshes and len(meshes) != len(primitives):
-        raise UserError(f"there are meshes for {len(meshes)} scenes, but there are {len(primitives)} scenes")
+    camera, things = Camera(width, height), solids(scenes) if isinstance(scenes, Scenes) else scenes
+    if isinstance(things, Instances):
+        check_instances(things, camera)
+    else:
+        check(things, camera)
+    if meshes and len(meshes) != len(things):
+        raise UserError(f"there are meshes for {len(meshes)} scenes, but there are {len(things)} scenes")
     studio = Studio(load_mitsuba())
     made = {
-        name: np.empty((len(primitives), height, width, *last), dtype)
+        name: np.empty((len(things), height, width, *last), dtype)
         for name, (dtype, last) in LAYERS.items()
         if name in want
     }
-    for scene in range(len(primitives)):
-        jitter, bodies = primitives.camera[scene], bodies_of(primitives, scene)
+    for scene in range(len(things)):
+        jitter = things.camera[scene]
+        bodies = bodies_of_models(things, scene) if isinstance(things, Instances) else bodies_of(things, scene)
         for mesh in meshes[scene] if meshes else ():
             bodies += bodies_of_mesh(mesh, camera, jitter, studio.mi)
-        shot = _Shot(studio, camera, jitter, primitives.lamps[scene], bodies)
+        shot = _Shot(studio, camera, jitter, things.lamps[scene], bodies)
         for name, layer in shot.layers(want, samples).items():
             made[name][scene] = layer
     return Pictures(**{name: made.get(name) for name in LAYERS})

@@ -170,18 +170,18 @@ def _gather(
         glow = floor_at(chart, lamps, point[0] + point[2] * normal[0], point[1] + point[2] * normal[1])
         image, bounce = (0.0, 0.0, 0.0), 0.5 * lobe
         if mirror > 0:
-            away = _mirrored(eye, point, normal)
+            away = mirrored(eye, point, normal)
             start = (point[0] + OFF * normal[0], point[1] + OFF * normal[1], point[2] + OFF * normal[2])
             image = _image(rows, things, lamps, materials, chart, row, start, away)
             bounce = lobe * min(max(0.5 - HAZE * away[2], 0.0), 1.0)
         for channel in range(3):
             work[GLOW + channel, i], work[IMAGE + channel, i] = glow[channel], mirror * image[channel]
-        work[BELOW, i], work[BOUNCE, i] = diffuse * _from_below(point[2], normal[2]), bounce
+        work[BELOW, i], work[BOUNCE, i] = diffuse * from_below(point[2], normal[2]), bounce
         work[KEEP, i] = pattern(rows, row, point, normal)
 
 
 @step
-def _from_below(height: float, up: float) -> float:
+def from_below(height: float, up: float) -> float:
     """The share of its light that a surface receives from the floor; close above the floor it shades itself."""
     return (0.5 - 0.5 * up) * (1 - max(-up, 0.0) * CONTACT / (max(height, 0.0) + CONTACT))
 
@@ -204,7 +204,7 @@ def _mix(rows: np.ndarray, row: int, materials: np.ndarray, channel: int, work: 
 
 
 @step
-def _mirrored(eye: Vector, point: Vector, normal: Vector) -> Vector:
+def mirrored(eye: Vector, point: Vector, normal: Vector) -> Vector:
     """The direction, of length one, in which a mirror throws the eye's ray."""
     x, y, z = point[0] - eye[0], point[1] - eye[1], point[2] - eye[2]
     scale = 1 / math.sqrt(x * x + y * y + z * z)
@@ -230,7 +230,7 @@ def _image(
     point = (start[0] + hit * way[0], start[1] + hit * way[1], start[2] + hit * way[2])
     normal = outward(rows, row, point, way)
     red, green, blue = floor_at(chart, lamps, point[0] + point[2] * normal[0], point[1] + point[2] * normal[1])
-    below = math.pi * _from_below(point[2], normal[2])
+    below = math.pi * from_below(point[2], normal[2])
     red, green, blue = below * red, below * green, below * blue
     for lamp in range(len(lamps)):
         place = place_of(lamps, lamp)
@@ -242,7 +242,7 @@ def _image(
     dull, mirror = materials[material, DIFFUSE] / math.pi, materials[material, MIRROR]
     image = (0.0, 0.0, 0.0)
     if mirror > 0:
-        image = ground_light(chart, lamps, point, _mirrored(start, point, normal))
+        image = ground_light(chart, lamps, point, mirrored(start, point, normal))
     keep = pattern(rows, row, point, normal)
     return (
         keep * rows[row, RED] * (dull * red + mirror * image[0]),

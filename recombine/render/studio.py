@@ -42,6 +42,8 @@ class Body:
     texture: int = PLAIN
     grain: np.ndarray | None = None
     """float64[v, 2], where a corner lies in the texture, or which way the brushes run; the corners stand alone."""
+    coat: tuple[Material, tuple[float, ...]] | None = None
+    """Another material, and its colour, that throws back half of the light."""
 
 
 # --- bodies of primitives -----------------------------------------------------------------------------------------
@@ -140,6 +142,13 @@ class Studio:
         return mesh
 
     def _material(self, body: Body) -> Words:
+        """What light is thrown back by, on both sides."""
+        lobes = self._lobes(body)
+        if body.coat:
+            lobes = _mixed(lobes, self._lobes(replace(body, material=body.coat[0], color=body.coat[1])), 0.5)
+        return {"type": "twosided", "bsdf": lobes}
+
+    def _lobes(self, body: Body) -> Words:
         """A mixture of lobes, drawn in proportion to their shares."""
         m, white = body.material, (1.0, 1.0, 1.0)
         tinted = tuple(1 - m.tint + m.tint * share for share in body.color)
@@ -155,7 +164,7 @@ class Studio:
             if share > 0:
                 so_far += share
                 mixture = words() if mixture is None else _mixed(mixture, words(), share / so_far)
-        return {"type": "twosided", "bsdf": mixture or {"type": "diffuse", "reflectance": _rgb(white, 0.0)}}
+        return mixture or {"type": "diffuse", "reflectance": _rgb(white, 0.0)}
 
     def _lobe(self, widths: tuple[float, float], paint: Words) -> Words:
         along, across = (max(width, SMOOTHEST) for width in widths)
