@@ -100,7 +100,9 @@ def _shades(pattern: int, cells: float, corners: Corners, low: np.ndarray, side:
     out = np.cross(corners[:, 1, :3] - corners[:, 0, :3], corners[:, 2, :3] - corners[:, 0, :3]) / side
     inward = -out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-30)
     nothing = (0.0, 0.0, 0.0)
-    return np.array([shade_of(pattern, cells, tuple(p), tuple(w), nothing) for p, w in zip(at.tolist(), inward.tolist())])
+    return np.array(
+        [shade_of(pattern, cells, tuple(p), tuple(w), nothing) for p, w in zip(at.tolist(), inward.tolist())]
+    )
 
 
 def cut(corners: Corners, axis: int, start: float, width: float) -> Corners:

@@ -111,5 +111,7 @@ def test_a_side_cut_at_its_edges_only_on_one_side_is_closed() -> None:
     cut = np.concatenate([corners[1:], [[a, middle, c], [middle, b, c]]]).reshape(-1, 3)
     model = single(Surface(cut, np.tile([0.0, 0.0, 1.0], (len(cut), 1)), np.arange(len(cut)).reshape(-1, 3)))
     assert closed(model).all()
-    gone = model_of("gap", [(None, 1.0, Surface(cut[:-3], np.zeros_like(cut[:-3]), np.arange(len(cut) - 3).reshape(-1, 3)))])
+    gone = model_of(
+        "gap", [(None, 1.0, Surface(cut[:-3], np.zeros_like(cut[:-3]), np.arange(len(cut) - 3).reshape(-1, 3)))]
+    )
     assert not closed(gone).any()

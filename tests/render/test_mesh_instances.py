@@ -36,7 +36,9 @@ def test_only_painted_parts_have_another_look() -> None:
 
 
 def with_look(instances: Instances, **columns: Any) -> Instances:
-    return replace(instances, body=replace(instances.body, **{name: np.array(value) for name, value in columns.items()}))
+    return replace(
+        instances, body=replace(instances.body, **{name: np.array(value) for name, value in columns.items()})
+    )
 
 
 @pytest.mark.parametrize(

@@ -107,9 +107,14 @@ def test_many_thin_triangles_leave_no_gap_and_hide_each_other_as_rays_say() -> N
 
 
 def test_a_sheet_is_seen_from_both_sides_and_faces_the_eye() -> None:
-    corners, faces = np.array([(0, -0.5, 0), (0, 0.5, 0), (0, 0.5, 0.5), (0, -0.5, 0.5)]), np.array([(0, 1, 2), (0, 2, 3)])
+    corners, faces = (
+        np.array([(0, -0.5, 0), (0, 0.5, 0), (0, 0.5, 0.5), (0, -0.5, 0.5)]),
+        np.array([(0, 1, 2), (0, 2, 3)]),
+    )
     normals = np.tile([1.0, 0.0, 0.0], (2, 3, 1))
-    sheet = Model("sheet", corners, faces.astype(np.int32), normals, np.full(2, -1, np.int16), np.ones(2, np.float32), ())
+    sheet = Model(
+        "sheet", corners, faces.astype(np.int32), normals, np.full(2, -1, np.int16), np.ones(2, np.float32), ()
+    )
     counts = []
     for turn in (0.0, 180.0):
         one = gather([[Instance(0, "sheet", (0, 0, 0), turn, 2.0)]], [sheet], np.zeros((1, 3)), np.zeros((1, 3, 3)))

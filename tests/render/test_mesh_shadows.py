@@ -52,7 +52,11 @@ class Lit:
 @pytest.mark.parametrize("seed", [6, 7])
 def test_floor_and_models_are_in_the_shadow_where_rays_to_the_lamps_are_blocked(seed: int) -> None:
     one = street(1, seed)
-    found, camera, lit = draw_models(one, WIDTH, HEIGHT, ("objects", "depth", "normals")), Camera(WIDTH, HEIGHT), Lit(one)
+    found, camera, lit = (
+        draw_models(one, WIDTH, HEIGHT, ("objects", "depth", "normals")),
+        Camera(WIDTH, HEIGHT),
+        Lit(one),
+    )
     assert found.objects is not None and found.depth is not None and found.normals is not None
     points = camera.view(one.camera[0])[POSITION] + found.depth[0][..., None] * camera.rays(one.camera[0])
     floor, normals = found.objects[0] == NOTHING, found.normals[0]

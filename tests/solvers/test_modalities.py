@@ -14,6 +14,7 @@ from recombine.benchmarks.curi.world import CURI_VOCABULARY, CuriWorld
 from recombine.render.raytrace import raytrace
 from recombine.render.sound import Voicing, sounds
 from recombine.render.spectrogram import spectrograms
+from recombine.solvers import modalities
 from recombine.solvers.kinds import PICTURE
 from recombine.solvers.modalities import Modality, Seen
 from recombine.solvers.networks.objects import ObjectSets
@@ -119,9 +120,9 @@ def test_the_grid_is_heard_as_it_is_numbered(scenes: Scenes) -> None:
 def test_what_is_remembered_is_what_is_made_anew(
     monkeypatch: pytest.MonkeyPatch, scenes: Scenes, modality: Modality
 ) -> None:
-    monkeypatch.setattr(sights, "AT_ONCE", 2)
+    monkeypatch.setattr(modalities, "AT_ONCE", 2)
     remembered = looked(modality, scenes)
-    monkeypatch.setattr(sights, "REMEMBERED", 0)
+    monkeypatch.setattr(modalities, "REMEMBERED", 0)
     sight = modality.open(scenes)
     assert isinstance(sight, Seen) and not len(sight.kept) and torch.equal(remembered, sight(ROWS))
 

@@ -105,7 +105,7 @@ def test_what_is_told_of_a_training_is_one_line_however_narrow_the_console() -> 
 
 
 def test_tables_need_no_pytorch(runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "find_spec", lambda name: None)
+    monkeypatch.setattr(settings, "find_spec", lambda name: None)
     (table,) = learners.table("concept-world", runs)
     assert table.rows and learners.results_page("concept-world", runs, tmp_path / "page.md").is_file()
     with pytest.raises(UserError, match="networks need PyTorch"):
@@ -178,6 +178,6 @@ def test_a_run_that_is_named_twice_is_trained_once(runs: Path) -> None:
 
 
 def test_without_pytorch_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "find_spec", lambda name: None)
+    monkeypatch.setattr(settings, "find_spec", lambda name: None)
     with pytest.raises(UserError, match=r"pip install 'recombine\[models\]'"):
         learners.train("concept-world")

@@ -177,7 +177,9 @@ def settled(numbers: Any) -> np.ndarray:
 
 def circle(count: int, start: float = 0.0, stop: float = 360.0) -> tuple[np.ndarray, np.ndarray]:
     """Cosines and sines of evenly spread angles, the last one left out where they go all the way round."""
-    angles = np.radians(start + (stop - start) * np.arange(count) / (count if abs(stop - start - 360.0) < 1e-9 else count - 1))
+    angles = np.radians(
+        start + (stop - start) * np.arange(count) / (count if abs(stop - start - 360.0) < 1e-9 else count - 1)
+    )
     return settled(np.cos(angles)), settled(np.sin(angles))
 
 

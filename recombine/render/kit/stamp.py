@@ -83,9 +83,7 @@ def stamp_pair(
     return piece
 
 
-def cut(
-    piece: Piece, view: str, outline: Outline, within: tuple[float, float] = (-9.0, 9.0)
-) -> tuple[Piece, Piece]:
+def cut(piece: Piece, view: str, outline: Outline, within: tuple[float, float] = (-9.0, 9.0)) -> tuple[Piece, Piece]:
     """The triangles of a piece inside and outside an outline, those that cross it divided."""
     axis, sign, plane, signs = VIEWS[view]
     corners = np.asarray(outline, np.float64) * np.array(signs)

@@ -10,9 +10,7 @@ from recombine.render.kit.shapes import revolve, rings, tube
 from recombine.render.kit.tints import HOLE, RUBBER
 
 
-def wheel(
-    at: Point, radius: float, thick: float = 0.045, rim: float = 0.7, spokes: int = 5, around: int = 20
-) -> Piece:
+def wheel(at: Point, radius: float, thick: float = 0.045, rim: float = 0.7, spokes: int = 5, around: int = 20) -> Piece:
     """The wheel of a car: `at` is the middle of its outer face, and the rim is a share of the radius.
 
     Its spokes are painted: of the sectors around it, those between spokes are dark.
