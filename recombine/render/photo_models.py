@@ -1,6 +1,6 @@
 """Models for the photo renderer: the same instances as bodies of triangles.
 
-A pattern fills the box of a model, so its triangles are cut along the borders of its cells; blotches, which have no flat
+A pattern fills the box of a model, so its triangles are cut along the borders of its cells; blotches, with no flat
 borders, are made of small pieces. Every piece has one colour.
 """
 

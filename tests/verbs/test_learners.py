@@ -14,6 +14,7 @@ from recombine.benchmarks import reference_scores as of_beside
 from recombine.benchmarks.concept_world import study as of_study
 from recombine.benchmarks.concept_world.published import F1, FURTHER, MODELS
 from recombine.report.training_progress import ProgressPrinter
+from recombine.solvers.training import settings
 from recombine.store.errors import UserError
 from recombine.verbs import learners
 from tests.commands import Run, refused

@@ -23,7 +23,7 @@ from recombine.benchmarks.clevr.question_page import QuestionView, question_card
 from recombine.benchmarks.clevr.questions import Rules
 from recombine.benchmarks.clevr.speed import speeds
 from recombine.benchmarks.clevr.study import PARTS, SHARD, ClevrScale, ClevrStudy, Part, clevr_scale
-from recombine.benchmarks.clevr.world import COGENT, ClevrWorld
+from recombine.benchmarks.clevr.world import COGENT, ClevrWorld, Condition
 from recombine.benchmarks.study import First, Render, Seed, Size, Splits, Study, Workers, part_named
 from recombine.benchmarks.study import Part as PartName
 from recombine.benchmarks.study import Scale as ScaleName
@@ -73,6 +73,10 @@ class Clevr(Study):
         workers: Workers = 1,
         cogent: Annotated[Literal["A", "B"] | None, "CoGenT: cubes and cylinders of half of the colours each."] = None,
         edition: Annotated[str, "paper: no superfluous relation; release: as the released generator."] = "paper",
+        hold_out: Annotated[
+            str | None, "Pairs left out: what alone goes with a value, such as 'cube: gray,blue; cylinder: red'."
+        ] = None,
+        swapped: Annotated[bool, "The test of --hold-out: what did not go with a value, in place of what did."] = False,
         world: ClevrWorld | None = None,
         store: Store | None = None,
         progress: Progress = silent,
@@ -85,13 +89,20 @@ class Clevr(Study):
         positive(scenes=min(size.train, size.val, size.test), questions=size.questions)
         self.scale_name, self.seed, self.edition, self.cogent = size.name, seed, edition, cogent
         self._open(workers, store, progress)
+        if swapped and hold_out is None:
+            raise UserError("swapped is for hold_out; say which pairs are left out")
+        condition = None if hold_out is None else Condition.read(hold_out)
+        self.condition = condition.swapped if condition and swapped else condition
+        pairs = () if self.condition is None else self.condition.held_out
         rules = Rules(strict=edition == "paper")
-        self.study = ClevrStudy(size, seed, self.store, self.engine, world or ClevrWorld(cogent=cogent), rules)
+        chosen = world or ClevrWorld(cogent=cogent, held_out=pairs)
+        self.study = ClevrStudy(size, seed, self.store, self.engine, chosen, rules)
 
     @property
     def settings(self) -> dict[str, str | int]:
         cogent = {"cogent": self.cogent} if self.cogent else {}
-        return {"edition": self.edition, "scale": self.scale_name, "seed": self.seed, **cogent}
+        condition = {"condition": str(self.condition)} if self.condition else {}
+        return {"edition": self.edition, "scale": self.scale_name, "seed": self.seed, **cogent, **condition}
 
     def list(self) -> Table:
         """The 90 families."""
@@ -128,6 +139,8 @@ class Clevr(Study):
         self,
         out: str | Path | None = None,
         *,
+        family: Annotated[str | None, "Only questions of this family, by its name or index."] = None,
+        questions: Annotated[int | None, "So many questions of --family about each part. Default: 500."] = None,
         render: Render = None,
         size: Size = None,
         first: First = None,
@@ -135,14 +148,25 @@ class Clevr(Study):
         tell: Tell = quiet,
     ) -> Path:
         """Make scenes and questions of all parts; copy them to a folder, or leave them in the store."""
-        official = partial(self._write_official, format) if format in ("json", "jsonl") else None
-        return self._make(out, {}, self.artefacts, render, size, first, format, tell, official)
+        if questions is not None and family is None:
+            raise UserError("questions is for family; say which family, such as one_hop")
+        many = (500 if questions is None else questions) if family else None
+        chosen = {"family": family, "questions": many} if family else {}
+        official = partial(self._write_official, format, family, many) if format in ("json", "jsonl") else None
+        found = partial(self._folders, family, many)
+        return self._make(out, chosen, found, render, size, first, format, tell, official)
 
     def artefacts(self, splits: Splits = ()) -> dict[str, Path]:
+        return self._folders(None, None)
+
+    def _folders(self, family: str | None, questions: int | None) -> dict[str, Path]:
         found = {}
         for part in PARTS:
             found[f"scenes/{part}"] = self.study.scenes_folder(part)
-            found[f"questions/{part}"] = self.study.questions_folder(part)
+            if family is None or questions is None:
+                found[f"questions/{part}"] = self.study.questions_folder(part)
+            else:
+                found[f"questions/{part}"] = self.study.family_file(family, questions, part).parent
         return found
 
     @property
@@ -158,11 +182,12 @@ class Clevr(Study):
     def _world(self) -> object:
         return self.study.world
 
-    def _write_official(self, format: str, folder: Path) -> None:
+    def _write_official(self, format: str, family: str | None, questions: int | None, folder: Path) -> None:
         """The files as CLEVR names and writes them."""
+        tables = self._folders(family, questions)
         for part in PARTS:
             write_scenes(folder / f"CLEVR_{part}_scenes.{format}", SceneFile.of(self.scenes(part), part))
-            records = records_of(self.questions(None, part).table, part, self.study.world.vocabulary)
+            records = records_of(read_table(tables[f"questions/{part}"]), part, self.study.world.vocabulary)
             write_questions(folder / f"CLEVR_{part}_questions.{format}", records, {"split": part})
 
     def scenes(self, part: str) -> Scenes:

@@ -190,12 +190,16 @@ class ClevrStudy:
 
     def family_questions(self, family: str, questions: int, part: Part = "val") -> pa.Table:
         """So many questions of the families of a name such as one_hop, or of the one of an index."""
+        return read_table(self.family_file(family, questions, part))
+
+    def family_file(self, family: str, questions: int, part: Part = "val") -> Path:
+        """The file of so many questions of a family."""
         families, scenes = self.families.named(family), (part, 0, self.count(part))
         indices, key = [one.index for one in families], self.key / "family" / part / family
         recipe = self._recipe("clevr-family", part, families=indices, questions=questions)
         wanted = shares(questions, len(families))
         turns = turns_for(wanted, self.count(part))
-        return read_table(self.exactly(recipe, families, self.rules, scenes, wanted, turns, key, f"{family}, {part}"))
+        return self.exactly(recipe, families, self.rules, scenes, wanted, turns, key, f"{family}, {part}")
 
     def exactly(
         self,

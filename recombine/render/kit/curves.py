@@ -13,7 +13,7 @@ Outline = Sequence[Point]
 def curve(points: Sequence[Point], steps: int, loop: bool = False) -> np.ndarray:
     """A smooth way through points, `steps` pieces from each to the next (centripetal Catmull-Rom), float64[n, d]."""
     p = np.asarray(points, np.float64)
-    if steps == 1 or len(p) < 3 and not loop:
+    if steps == 1 or (len(p) < 3 and not loop):
         return p
     before, after = (p[-1:], p[:2]) if loop else (2 * p[:1] - p[1:2], 2 * p[-1:] - p[-2:-1])
     p = np.concatenate([before, p, after])
@@ -31,7 +31,7 @@ def curve(points: Sequence[Point], steps: int, loop: bool = False) -> np.ndarray
 
 
 def line(points: float | Sequence[Point]) -> Callable[[np.ndarray], np.ndarray]:
-    """A smooth function through points (a, b) that rises and falls only where they do; a number is the same all along."""
+    """A smooth function through points (a, b) that rises and falls only where they do; a number stays the same."""
     if isinstance(points, int | float):
         return lambda at: np.full(np.shape(at), float(points))
     x, y = np.asarray(points, np.float64).T

@@ -136,7 +136,7 @@ def lid(ring: np.ndarray) -> np.ndarray:
 
 
 def smooth(corners: np.ndarray, crease: float = CREASE) -> np.ndarray:
-    """The normals of all corners: of the faces around a point, each as heavy as large, those that bend too far aside."""
+    """The normals of all corners: of the faces around a point by their size, those that bend too far aside."""
     if not len(corners):
         return np.zeros((0, 3, 3))
     out = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

@@ -39,7 +39,7 @@ def tidy(piece: Piece) -> Piece:
 
 
 def _flattened(piece: Piece) -> np.ndarray:
-    """The corners of every triangle in the plane of two axes that its face is least tilted against, float64[t, 3, 2]."""
+    """The corners of every triangle in the plane of axes that its face is least tilted against, float64[t, 3, 2]."""
     way = cross(piece.corners[:, 1] - piece.corners[:, 0], piece.corners[:, 2] - piece.corners[:, 0])
     total = np.zeros((int(piece.face.max()) + 1, 3))
     np.add.at(total, piece.face, way)
