@@ -39,8 +39,9 @@ from recombine.benchmarks.concept_world.plainly import FIELD
 from recombine.benchmarks.concept_world.reader import load_library
 from recombine.benchmarks.concept_world.samples import verified
 from recombine.language.expr import Expr
-from recombine.metrics.speed import cpu, duration
+from recombine.metrics.speed import cpu
 from recombine.report.table import Cell, Column, Table
+from recombine.store.durations import duration
 from recombine.store.key import Key
 
 FIELDS = tuple(FIELD.values())

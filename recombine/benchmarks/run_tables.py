@@ -12,7 +12,7 @@ from recombine.report.curves import curve_chart
 from recombine.report.document import Figure
 from recombine.report.score_charts import Level, Score
 from recombine.report.table import Cell, Column, Table
-from recombine.report.times import time_of
+from recombine.store.durations import time_of
 
 CLASS, MEAN, PAPER = "class", "mean", "paper"
 OURS = (

@@ -32,15 +32,3 @@ def interpreted(setup: str, statement: str, items: int) -> float:
     plain = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     ran = subprocess.run([sys.executable, "-c", script], env=plain, capture_output=True, text=True, check=True)
     return float(ran.stdout) / items
-
-
-def duration(seconds: float) -> str:
-    """A time with a unit that suits it.
-
-    >>> duration(0.0000021)
-    '2.1 µs'
-    """
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns"

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from recombine.render.dataset import Cost, RenderScenes, Source, cost
 from recombine.render.folders import Dataset, read_dataset, write_dataset
 from recombine.render.forms import LARGEST, Form, Images, Look, Recordings, Samples, Sounds
+from recombine.store.durations import time_of
 from recombine.store.engine import Engine, Progress, engine, shard_bounds
 from recombine.store.errors import UserError
 from recombine.store.outputs import disk_of, draft_of, export, holds, positive
@@ -243,7 +244,7 @@ def announce(todo: list[Work], store: Store | None, out: Path | None, engine: En
         smaller = "choose a smaller --scale or --size, only the --first scenes, or an --out on a bigger disk"
         raise UserError(f"{what}, but {where} has {size_text(free)} free; {smaller}")
     hands = "1 worker" if workers == 1 else f"{workers} workers"
-    tell(f"{what}, about {time_text(seconds)} on {hands}; {size_text(free)} are free")
+    tell(f"{what}, about {time_of(max(seconds, 1))} on {hands}; {size_text(free)} are free")
 
 
 def estimate(left: list[Left], workers: int) -> Cost:
@@ -279,16 +280,6 @@ def _in_words(left: list[Left]) -> str:
         scenes, all_scenes = sum(each.scenes for each in same), sum(each.work.scenes for each in same)
         phrases.append(f"{scenes:,} {'more ' if scenes < all_scenes else ''}{kinds}")
     return " and ".join(phrases)
-
-
-def time_text(seconds: float) -> str:
-    """
-    >>> time_text(0.2), time_text(100), time_text(420), time_text(9_000)
-    ('1 s', '100 s', '7 min', '2.5 h')
-    """
-    if seconds < 120:
-        return f"{max(1, round(seconds))} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 # --- doing it -----------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.console import Console
 
-from recombine.report.times import time_of
+from recombine.store.durations import time_of
 
 TOLD_EVERY = 15.0
 """Seconds between two lines about a training."""

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from recombine.metrics.speed import Speed, duration
+from recombine.metrics.speed import Speed
 from recombine.report.table import Column, Table
+from recombine.store.durations import duration
 from recombine.verbs import Answer, Open
 
 NOTE = (

@@ -16,10 +16,10 @@ from recombine.report.document import ENDINGS, Chapter, write_document
 from recombine.report.findings import finding_tables
 from recombine.report.notes import notes_of
 from recombine.report.table import Cell, Column, Table
-from recombine.report.times import time_of
 from recombine.report.training_progress import ProgressPrinter
 from recombine.solvers.training.records import read_config, read_results
 from recombine.solvers.training.settings import need_torch
+from recombine.store.durations import time_of
 from recombine.store.engine import InProcess, Progress, engine, silent
 from recombine.store.errors import UserError
 from recombine.store.outputs import folder_for_runs, free_file, positive

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from recombine.report.table import Column, Table
-from recombine.report.times import time_of
+from recombine.store.durations import time_of
 from recombine.store.errors import UserError
 from recombine.store.house import kept, prune, sweep
 from recombine.store.room import size_text
