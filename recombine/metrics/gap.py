@@ -43,8 +43,8 @@ def gap(
     With the meaning of each unit, int[units], the intervals are over meanings.
     """
     columns = 100 * np.stack([strong, weak, strong - weak], axis=1)
-    found = bootstrap(columns, key, cluster=meaning)
-    return Gap(split, metric, *found, episodes, "episodes" if meaning is None else "meanings")
+    of_strong, of_weak, of_gap = bootstrap(columns, key, cluster=meaning)
+    return Gap(split, metric, of_strong, of_weak, of_gap, episodes, "episodes" if meaning is None else "meanings")
 
 
 def gap_of(
@@ -56,7 +56,8 @@ def gap_of(
         strong, weak = scores(rows)
         return 100 * np.array([strong, weak, strong - weak])
 
-    return Gap(split, metric, *bootstrap_of(percent, meaning, key), len(meaning), "meanings")
+    of_strong, of_weak, of_gap = bootstrap_of(percent, meaning, key)
+    return Gap(split, metric, of_strong, of_weak, of_gap, len(meaning), "meanings")
 
 
 def gap_to_best(
@@ -75,9 +76,11 @@ def gap_to_best(
         best = table[:, rows].mean(axis=1).max()
         return 100 * np.array([strong[rows].mean(), best, strong[rows].mean() - best])
 
-    found = bootstrap_of(percent, np.arange(len(strong)) if cluster is None else cluster, key)
+    units = np.arange(len(strong)) if cluster is None else cluster
+    of_strong, of_best, of_gap = bootstrap_of(percent, units, key)
     over: Over = "episodes" if cluster is None else "meanings"
-    return Gap(split, metric, *found, len(strong), over), list(others)[int(table.mean(axis=1).argmax())]
+    best = list(others)[int(table.mean(axis=1).argmax())]
+    return Gap(split, metric, of_strong, of_best, of_gap, len(strong), over), best
 
 
 def over_worlds(gaps: Sequence[Gap]) -> Gap:
@@ -86,11 +89,12 @@ def over_worlds(gaps: Sequence[Gap]) -> Gap:
         raise UserError("gaps over worlds must be of one split and one metric")
     if len(gaps) < FEWEST_WORLDS:
         raise UserError(f"an interval over worlds needs at least {FEWEST_WORLDS} seeds, not {len(gaps)}")
-    found = [
+    of_strong, of_weak, of_gap = (
         over_seeds(np.array([getattr(one, name).value for one in gaps]), low, 100.0)
         for name, low in (("strong", 0.0), ("weak", 0.0), ("gap", -100.0))
-    ]
-    return Gap(gaps[0].split, gaps[0].metric, *found, sum(one.episodes for one in gaps), "worlds")
+    )
+    episodes = sum(one.episodes for one in gaps)
+    return Gap(gaps[0].split, gaps[0].metric, of_strong, of_weak, of_gap, episodes, "worlds")
 
 
 def widest(gaps: Sequence[Gap]) -> Gap:

@@ -360,7 +360,11 @@ class Study:
     def answers_folder(self, split: str, negatives: Negatives) -> Path:
         """What both oracles answer to the test episodes."""
         e, beliefs = self.setup.edition, self.beliefs(split, negatives)
-        parameters = {"prior": e.prior, "size_likelihood": e.likelihood == "size", "probe": PROBE_SCENES}
+        parameters: dict[str, str | bool | int] = {
+            "prior": e.prior,
+            "size_likelihood": e.likelihood == "size",
+            "probe": PROBE_SCENES,
+        }
         candidates_from = None
         if e.likelihood == "drawn":
             parameters["likelihood"] = e.likelihood
