@@ -10,7 +10,7 @@ from recombine.benchmarks.clevr.study import ClevrStudy
 from recombine.benchmarks.closure.families import CLOSURE_FAMILIES
 from recombine.benchmarks.closure.orders import first_new, order_gaps, order_scores
 from recombine.benchmarks.closure.published import losses
-from recombine.benchmarks.closure.study import SCALES, ClosureStudy, programs_of
+from recombine.benchmarks.closure.study import ClosureStudy, closure_scale, programs_of
 from recombine.metrics.intervals import Interval
 from recombine.metrics.prediction import predicts
 from recombine.report.table import Column, Table
@@ -35,7 +35,8 @@ def main() -> None:
     ask.add_argument("--seed", type=int, default=0)
     given = ask.parse_args()
     start = time.process_time()
-    study = ClosureStudy(ClevrStudy(SCALES[given.scale], given.seed, Store.default()))
+    scale = closure_scale(given.scale)
+    study = ClosureStudy(ClevrStudy(scale, given.seed, Store.default()), scale.closure)
     found = {test: curve(study, test) for test in CLOSURE_FAMILIES}
     columns = (Column("test"), Column("new from", "right"), *(Column(f"order {k}", "right") for k in ORDERS))
     for place, title in ((0, "Gap, percent"), (1, "Gap, percent of what there is to lose above a guess")):

@@ -1,16 +1,21 @@
 """Every test run has a store of its own, and one tiny study that many tests look at."""
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from recombine import Curi, cli
 from recombine.benchmarks.curi.study import Scale
 from recombine.store.store import Store
 from tests.commands import Ran, Run
 
+settings.register_profile("ci", derandomize=True, database=None)  # the same examples on every machine
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 TINY = Scale("tiny", scenes=3_000, draws=100_000, train=40, validation=10, test=60)
 
 

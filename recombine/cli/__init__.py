@@ -72,8 +72,6 @@ def _command(name: str, verb: Verb, words: Sequence[str]) -> Callable[..., Any]:
     """A verb with the options of the benchmark that the words name."""
     run = import_module(f"recombine.verbs.{name}").run
     own, benchmark = options_of(run, words=True), _benchmark_in(words)
-    if name == "eval" and benchmark is None:
-        _need_run(words)
     method: dict[str, Option] = {}
     study: dict[str, Option] = {}
     if hasattr(run, "options"):  # of its own, by the benchmark
@@ -196,6 +194,8 @@ def _stop(number: int, frame: object) -> None:
 def _code() -> int:
     """Run a command and tell how it ended."""
     try:
+        if sys.argv[1:2] == ["eval"] and _benchmark_in(sys.argv[2:]) is None:
+            _need_run(sys.argv[2:])
         return app_for(sys.argv[1:])(standalone_mode=False) or 0
     except UserError as error:
         return _fail(str(error))

@@ -47,12 +47,13 @@ def chance_of(one: np.ndarray, other: np.ndarray, key: Key) -> float:
     """How likely a correlation at least as far from zero is if all orders were equally likely."""
     a, b = (ranks(values) - ranks(values).mean() for values in (one, other))
     n = len(a)
-    if n <= ALL_ORDERS:
-        orders = np.fromiter(permutations(range(n)), np.dtype((np.int8, n)), factorial(n))
-    else:
-        orders = np.argsort(key.rng().random((SAMPLED, n)), axis=1)
+    orders = _every_order(n) if n <= ALL_ORDERS else np.argsort(key.rng().random((SAMPLED, n)), axis=1)
     reached = np.abs(b[orders] @ a) >= abs(a @ b) - 1e-9
     return float(reached.mean()) if n <= ALL_ORDERS else float((reached.sum() + 1) / (SAMPLED + 1))
+
+
+def _every_order(n: int) -> np.ndarray:
+    return np.fromiter(permutations(range(n)), np.dtype((np.int8, n)), factorial(n))
 
 
 @dataclass(frozen=True, eq=False)

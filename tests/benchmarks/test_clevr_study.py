@@ -179,7 +179,7 @@ def test_an_interrupted_search_goes_on_where_it_was(
     monkeypatch.setattr(study, "search", stopping)
     with pytest.raises(KeyboardInterrupt):
         ClevrStudy(TINY, 0, store).questions_folder("train")
-    assert len(list(tmp_path.glob("drafts/*/candidates-*.npz"))) == 3
+    assert len(list(tmp_path.glob("drafts/*/candidates-?????.npz"))) == 3
     monkeypatch.setattr(study, "search", lambda *given: searched.append(given) or search(*given))
     folder = ClevrStudy(TINY, 0, store).questions_folder("train")
     assert len(searched) == 4  # shards, each once
@@ -229,7 +229,8 @@ def test_questions_are_readable_without_our_code(clevr: Clevr, home: Path) -> No
 def test_official_files_agree_with_themselves_and_are_read_back(clevr: Clevr, home: Path, format: str) -> None:
     out = clevr.make(home / format, format=format)
     assert {f.name for f in out.iterdir()} == {
-        f"CLEVR_{p}_{w}.{format}" for p in PARTS for w in ("scenes", "questions")
+        "recipe.json",
+        *(f"CLEVR_{p}_{w}.{format}" for p in PARTS for w in ("scenes", "questions")),
     }
     for part in PARTS:
         scenes, questions = (out / f"CLEVR_{part}_{what}.{format}" for what in ("scenes", "questions"))

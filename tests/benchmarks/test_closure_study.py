@@ -9,7 +9,6 @@ import pytest
 from recombine.benchmarks.clevr import study
 from recombine.benchmarks.clevr.laws import plainly
 from recombine.benchmarks.clevr.shapes import shape_of
-from recombine.benchmarks.closure import study as closure_study
 from recombine.benchmarks.closure.facade import KINDS, Closure
 from recombine.benchmarks.closure.families import BASELINES, CLOSURE_FAMILIES, ENGLISH, FAMILIES
 from recombine.benchmarks.closure.study import CLOSURE_SCALES, PARTS, ClosureScale, programs_of
@@ -28,8 +27,7 @@ every_test = pytest.mark.parametrize("test", TESTS)
 def closure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Closure]:
     """In shards of 64 scenes, so that the halves of the validation scenes meet inside a shard."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (study, closure_study):
-            patch.setattr(module, "SHARD", 64)
+        patch.setattr(study, "SHARD", 64)
         with Closure(SMALL, store=Store(tmp_path_factory.mktemp("closure"))) as loaded:
             yield loaded
 

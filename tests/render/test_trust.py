@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
+from recombine import render_dataset
 from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.render import mesh
 from recombine.render.folders import read_dataset
 from recombine.render.forms import Look
 from recombine.render.png import SIGNATURE, _chunk, read_png
 from recombine.render.recordings import read_note
-from recombine.render.rendering import as_dataset, render_dataset, wanted
+from recombine.render.rendering import as_dataset, wanted
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 

@@ -184,8 +184,8 @@ def order_gaps(test: str, scores: Mapping[str | int, np.ndarray], key: Key) -> d
     found = {}
     for order, weak in scores.items():
         if isinstance(order, int):
-            lost = gap(test, "accuracy", strong, weak, len(strong), key / order)
-            found[order] = lost, normalised(strong, weak, guess, key / order / "normalised")
+            lost = gap(test, "accuracy", strong, weak, len(strong), key / "gap")
+            found[order] = lost, normalised(strong, weak, guess, key / "normalised")
     return found
 
 

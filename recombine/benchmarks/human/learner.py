@@ -96,7 +96,9 @@ def beliefs(course: Course, mind: Mind) -> np.ndarray:
     """The probability of each thought before each set, float[h, sets]."""
     fading = _fading(course, mind.forgetting)
     yes, no = evidence(mind)
-    score = (yes * course.right + no * course.wrong) @ fading - (course.parts @ np.float32(mind.costs))[:, None]
+    score = (yes * course.right + no * course.wrong) @ fading - (course.parts @ np.array(mind.costs, np.float32))[
+        :, None
+    ]
     score = np.exp(score - score.max(axis=0))
     return score / score.sum(axis=0)
 

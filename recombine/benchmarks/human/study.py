@@ -10,7 +10,7 @@ import numpy as np
 from recombine.benchmarks.human.fit import answers_of, fitted, log_likelihood
 from recombine.benchmarks.human.judgements import Judgements, read
 from recombine.benchmarks.human.language import LONGEST, LONGEST_SIMPLE, Thoughts, thoughts
-from recombine.benchmarks.human.learner import Mind, beliefs, courses
+from recombine.benchmarks.human.learner import Course, Mind, beliefs, courses
 from recombine.benchmarks.human.meaning import Words
 from recombine.metrics.intervals import Interval, bootstrap_of
 from recombine.semantics.fold import fold
@@ -75,13 +75,13 @@ class Beside:
         found = [self._of(concept, course) for concept, course in enumerate(courses(self.judgements, self.known))]
         return sorted(found, key=lambda one: one.per_judgement - one.floor)
 
-    def _of(self, concept: int, course: object) -> OfConcept:
+    def _of(self, concept: int, course: Course) -> OfConcept:
         people, rows = self.judgements, self.judgements.rows(concept)
         asked, share = people.asked[rows].sum(), np.nan_to_num(people.share[rows], nan=0.5)
         surest = np.clip(share, 1e-12, 1 - 1e-12)
         best = people.yes[rows] * np.log(surest) + people.no[rows] * np.log1p(-surest)
         flat = np.ptp(self.said[rows]) < 1e-12 or np.ptp(share) == 0
-        belief = beliefs(course, self.mind)[:, -1]  # type: ignore[arg-type]
+        belief = beliefs(course, self.mind)[:, -1]
         top = int(belief.argmax())
         return OfConcept(
             people.concepts[concept],

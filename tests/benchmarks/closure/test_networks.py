@@ -19,7 +19,7 @@ from recombine.benchmarks.closure import published
 from recombine.benchmarks.closure.arrays import Data, questions_of
 from recombine.benchmarks.closure.networks import MODULAR, NETWORKS, PAPER, TESTS, Options, tallied
 from recombine.benchmarks.closure.study import ClosureScale, ClosureStudy
-from recombine.benchmarks.networks import Job, trained
+from recombine.benchmarks.networks import Job, settings
 from recombine.benchmarks.runs import read_outcomes
 from recombine.solvers.questions import Questions, Vocabulary
 from recombine.solvers.training.loop import Moment
@@ -42,7 +42,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Data]:
 
 def job_for(model: str, split: str = "zero-shot", seed: int = 0, steps: int = 6, **own: Any) -> Job:
     options = Options(**{"steps": steps, "questions": 30, **own})
-    training = replace(trained(NETWORKS, model, options, batch=16, validate_every=3), checkpoint_every=0.0)
+    training = replace(settings(NETWORKS, model, options, batch=16, validate_every=3), checkpoint_every=0.0)
     settled = replace(NETWORKS.concerning(options, model), steps=None, validate_every=None, batch=None)
     return Job("closure", split, model, seed, "small", 0, settled, training)
 
