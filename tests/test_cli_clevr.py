@@ -358,8 +358,8 @@ BAD_SCENES: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "object without coordinates": (lambda scene: scene["objects"][0].pop("3d_coords"), "object 0: 3d_coords is not"),
     "two coordinates": (lambda scene: scene["objects"][0]["3d_coords"].pop(), "3d_coords is not a list of 3"),
     "coordinate that is no number": (
-        lambda scene: scene["objects"][0].update({"3d_coords": [0, float("nan"), 0]}),
-        "NaN",
+        lambda scene: scene["objects"][0].update({"3d_coords": [0, "no", 0]}),
+        "no",
     ),
     "unknown colour": (lambda scene: scene["objects"][0].update(color="pink"), "'pink' is not a color"),
     "object without a shape": (lambda scene: scene["objects"][0].pop("shape"), "is not a shape"),
