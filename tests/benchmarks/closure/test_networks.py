@@ -22,7 +22,7 @@ from recombine.benchmarks.closure.study import ClosureScale, ClosureStudy
 from recombine.benchmarks.networks import Job, settings
 from recombine.benchmarks.runs import read_outcomes
 from recombine.solvers.questions import Questions, Vocabulary
-from recombine.solvers.training.loop import Moment
+from recombine.solvers.training.loop import Progress
 from recombine.solvers.training.records import read_config, read_results
 from recombine.store.errors import UserError
 from recombine.store.store import Store
@@ -78,7 +78,7 @@ def test_a_run_that_was_stopped_ends_in_the_same_bytes(name: str, runs: Path, da
     job = of_networks.job_of(read_config(whole), whole)
     job = replace(job, options=replace(job.options, questions=30))
 
-    def stop(moment: Moment) -> None:
+    def stop(moment: Progress) -> None:
         if moment.step == 2:
             raise Stopped
 
