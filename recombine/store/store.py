@@ -273,9 +273,12 @@ def _checksum_once(file: Path, *stat: int) -> str:
 
 def _read_parquet(file: Path, columns: Sequence[str] | None, most: int | None) -> pa.Table:
     try:
-        if most is not None:
-            _refuse_bombs(file, pq.read_metadata(file), most)
-        return pq.read_table(file, columns=None if columns is None else list(columns), partitioning=None)
+        with pq.ParquetFile(file) as opened:  # pq.read_table would import pandas where it is installed
+            if most is not None:
+                _refuse_bombs(file, opened.metadata, most)
+            if missing := [name for name in columns or () if name not in opened.schema_arrow.names]:
+                raise UserError(f"Cannot read the table {file}: it has no column '{missing[0]}'.")
+            return opened.read(columns=None if columns is None else list(columns))
     except (OSError, pa.ArrowException) as error:
         raise UserError(f"Cannot read the table {file}: {error}") from error
 
