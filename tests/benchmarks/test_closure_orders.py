@@ -178,7 +178,7 @@ def test_the_gap_is_zero_where_nothing_is_new_and_only_there(
         if order < FIRST_NEW[test]:
             assert gap.gap.value == gap.gap.low == gap.gap.high == share.value == 0
         else:
-            assert gap.gap.low > 0 and share.low > 0
+            assert gap.gap.value > 0 and share.value > 0
 
 
 def test_at_the_highest_order_the_scores_are_those_of_the_closest_programs(

@@ -17,7 +17,7 @@ from recombine.metrics.prediction import chance_of, predicts, ranks, spearman
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 
-LAW = settings(deadline=None, max_examples=60)
+LAW = settings(deadline=None, max_examples=25)
 few = arrays(float, st.integers(4, 5), elements=st.integers(-3, 3).map(float))
 
 
