@@ -80,9 +80,8 @@ class Training:
 
     def fixed(self) -> dict[str, Any]:
         """What must be the same for a training to go on."""
-        unused = ("slower_after", "slower_least") if self.slower_by == 1.0 else ()
-        unused += () if self.warm_up else ("warm_up",)
-        unused += () if self.fall else ("fall",)
+        unused = [name for name in ("warm_up", "fall") if not getattr(self, name)]
+        unused += ["slower_after", "slower_least"] if self.slower_by == 1.0 else []
         return {name: value for name, value in asdict(self).items() if name not in (*LENGTH, *unused)}
 
     def share_of_rate(self, step: int) -> float:
