@@ -100,7 +100,7 @@ def programs_table(groups: Sequence[Group]) -> Table | None:
     """What generators write."""
     shown = (CLEVR, *TESTS)
     columns = (Column("network"), Column("programs"), *(Column(test, "right") for test in shown))
-    rows = tuple(
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
         (group.name, said, *(_mean(group, test, name) for test in shown))
         for group in groups
         for name, said in (("exact", "exact"), ("formed", "well formed"))
@@ -172,7 +172,9 @@ def _span(group: Group, test: str) -> str:
 def _orders(groups: Sequence[Group]) -> Table:
     orders = sorted({*ORDER.values()})
     columns = (Column("network"), *(Column(f"new at depth {order}", "right") for order in orders))
-    rows = tuple((f"{group.name}{_on(group)}", *(_lost(group, order) for order in orders)) for group in groups)
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (f"{group.name}{_on(group)}", *(_lost(group, order) for order in orders)) for group in groups
+    )
     note = (
         "Points lost against the baselines, means over seeds and tests. A test is new at a depth if its programs have "
         "a fragment of that depth that no program of CLEVR has, and none of smaller depth: "

@@ -70,11 +70,10 @@ class Near(nn.Module):
     def __init__(self, inputs: int, outputs: int, sides: tuple[int, int] | None) -> None:
         super().__init__()
         self.sides = sides
-        layer = nn.Linear(inputs, outputs) if sides is None else nn.Conv2d(inputs, outputs, 3, padding=1)
-        self.weight, self.bias = layer.weight, layer.bias
+        kernel = () if sides is None else (3, 3)
+        self.weight, self.bias = nn.Parameter(torch.empty(outputs, inputs, *kernel)), nn.Parameter(torch.zeros(outputs))
         # As PyTorch begins it, what is seen would be far smaller than what is asked.
         nn.init.kaiming_uniform_(self.weight, nonlinearity="relu")
-        nn.init.zeros_(self.bias)
 
     def forward(self, x: Tensor) -> Tensor:
         if self.sides is None:

@@ -150,7 +150,7 @@ class _Take(torch.autograd.Function):
         return table, table.index_select(0, rows)
 
     @staticmethod
-    def backward(ctx: Any, table: Tensor, taken: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, table: Tensor, taken: Tensor) -> tuple[Tensor, None]:
         (rows,) = ctx.saved_tensors
         return table.index_add_(0, rows, taken), None
 
@@ -163,7 +163,7 @@ class _Put(torch.autograd.Function):
         return table.index_copy_(0, rows, values)
 
     @staticmethod
-    def backward(ctx: Any, table: Tensor) -> tuple[Tensor, Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, table: Tensor) -> tuple[Tensor, Tensor, None]:
         (rows,) = ctx.saved_tensors
         return table, table.index_select(0, rows), None
 

@@ -56,6 +56,9 @@ class VectorNMN(nn.Module):
         self.classifier = nn.Sequential(
             nn.Linear(width, plan.classifier), nn.ReLU(), nn.Linear(plan.classifier, plan.answers)
         )
+        if not plan.norm:  # as PyTorch begins layers: what is not normalised would grow from module to module
+            for layer in self.layers:
+                nn.init.kaiming_uniform_(layer.weight, a=5**0.5)
         # Leaves first, all others together: whatever is ready runs.
         self.kind = (plan.functions.arities > 0).astype(np.int64)
 
