@@ -18,7 +18,7 @@ from rich.console import Console
 from recombine.benchmarks.clevr.formats import read_scenes
 from recombine.benchmarks.clevr.redraw import as_drawn
 from recombine.benchmarks.clevr.world import LAMP_JITTER
-from recombine.metrics.likeness import likeness
+from recombine.metrics.ssim import likeness
 from recombine.render.png import decoded, png
 from recombine.render.raytrace import raytrace
 from recombine.report.table import Column, Table

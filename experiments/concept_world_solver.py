@@ -34,10 +34,10 @@ from scipy.stats import chisquare
 from recombine.benchmarks.concept_world.classes import extension_of
 from recombine.benchmarks.concept_world.definition import Grid, Library, Line
 from recombine.benchmarks.concept_world.extension import Drawn, Extension
-from recombine.benchmarks.concept_world.leaves import Leaves, Structure, leaves_of, of_structure
-from recombine.benchmarks.concept_world.plainly import FIELD
 from recombine.benchmarks.concept_world.reader import load_library
+from recombine.benchmarks.concept_world.reference import FIELD
 from recombine.benchmarks.concept_world.samples import verified
+from recombine.benchmarks.concept_world.unfold import Leaves, Structure, leaves_of, of_structure
 from recombine.language.expr import Expr
 from recombine.metrics.speed import cpu
 from recombine.report.table import Cell, Column, Table

@@ -15,7 +15,7 @@ import numpy as np
 from rich.console import Console
 
 from recombine.benchmarks.clevr.world import ClevrWorld
-from recombine.metrics.likeness import likeness
+from recombine.metrics.ssim import likeness
 from recombine.render.photo import SAMPLES, load_mitsuba, photograph
 from recombine.render.raytrace import raytrace
 from recombine.report.table import Cell, Column, Table

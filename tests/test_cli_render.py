@@ -16,7 +16,7 @@ from recombine.benchmarks.clevr.study import CLEVR_SCALES, ClevrScale
 from recombine.benchmarks.closure.study import CLOSURE_SCALES, ClosureScale
 from recombine.benchmarks.curi.study import SCALES, Scale
 from recombine.render import rendering as render
-from recombine.render.forms import Images, Sounds
+from recombine.render.encodings import Images, Sounds
 from recombine.render.instruments import INSTRUMENTS, PITCHES
 from recombine.render.photo import load_mitsuba
 from recombine.render.png import decoded

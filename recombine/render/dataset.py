@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recombine.render.forms import Batch, Form
+from recombine.render.encodings import Batch, Form
 from recombine.store.engine import shard_bounds
 from recombine.store.errors import UserError
 from recombine.store.paths import within

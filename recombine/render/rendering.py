@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from recombine.render.dataset import Cost, RenderScenes, Source, cost
+from recombine.render.encodings import LARGEST, Form, Images, Look, Recordings, Samples, Sounds
 from recombine.render.folders import Dataset, read_dataset, write_dataset
-from recombine.render.forms import LARGEST, Form, Images, Look, Recordings, Samples, Sounds
 from recombine.store.durations import time_of
 from recombine.store.engine import Engine, Progress, engine, shard_bounds
 from recombine.store.errors import UserError

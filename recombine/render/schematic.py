@@ -82,11 +82,14 @@ def _points(points: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{number(x)},{number(y)}" for x, y in points)
 
 
-def canvas(title: str, width: float, height: float, *children: str) -> str:
-    """A drawing of its own with a title that is read aloud."""
+def canvas(
+    title: str, width: float, height: float, *children: str, description: str = "", class_: str = "scene", **more: Any
+) -> str:
+    """A drawing of its own with a title, and perhaps a description, that are read aloud."""
     return element(
         "svg",
         words("title", title),
+        *([words("desc", description)] if description else []),
         *children,
         xmlns="http://www.w3.org/2000/svg",
         viewBox=f"0 0 {number(width)} {number(height)}",
@@ -94,7 +97,8 @@ def canvas(title: str, width: float, height: float, *children: str) -> str:
         height=height,
         role="img",
         aria_label=title,
-        class_="scene",
+        class_=class_,
+        **more,
     )
 
 

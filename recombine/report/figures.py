@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from recombine.metrics.intervals import Interval
-from recombine.render.schematic import element, number, words
+from recombine.render.schematic import canvas, element, number, words
 
 COLOURS: dict[str, tuple[str, str]] = {
     "ink": ("#1d232b", "#e8eaee"),
@@ -173,20 +173,8 @@ def room_for(labels: Iterable[str]) -> float:
 
 
 def figure(title: str, description: str, height: float, *children: str) -> str:
-    return element(
-        "svg",
-        words("title", title),
-        words("desc", description),
-        *children,
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {WIDTH} {number(height)}",
-        width=WIDTH,
-        height=height,
-        role="img",
-        aria_label=title,
-        class_="chart",
-        style=f"font-family:{FONT};font-size:13px",
-    )
+    style = f"font-family:{FONT};font-size:13px"
+    return canvas(title, WIDTH, height, *children, description=description, class_="chart", style=style)
 
 
 def colour_of(name: str) -> str:

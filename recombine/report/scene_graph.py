@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from recombine.render.grid import rgb
-from recombine.render.schematic import element, number, words
+from recombine.render.schematic import canvas, element, number, words
 from recombine.report.figures import COLOURS, FONT
 
 Id = int | str
@@ -302,19 +302,14 @@ def draw(graph: SceneGraph, grid_width: int, grid_height: int) -> str:
     tree = _subtree(plan, graph.root, 0, tree_width / 2)
     size = f"width:100%;min-width:{number(0.72 * width)}px;max-width:{number(width)}px;height:auto"
     title = f"Scene graph of {graph.root.label}"
-    return element(
-        "svg",
-        words("title", title),
-        words("desc", _told(graph)),
+    return canvas(
+        title,
+        width,
+        height,
         element("rect", width=width, height=height, rx=8, style=f"fill:{_ink('surface')}"),
         _moved(tree, _EDGE, _EDGE + (inner - plan.height) / 2),
         _moved(image, width - _EDGE - image_width, _EDGE + (inner - image_height) / 2),
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {number(width)} {number(height)}",
-        width=width,
-        height=height,
-        role="img",
-        aria_label=title,
+        description=_told(graph),
         class_="graph",
         style=f"display:block;{size};font-family:{FONT};font-size:12px",
     )

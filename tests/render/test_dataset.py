@@ -19,9 +19,9 @@ import pytest
 
 from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.benchmarks.curi.world import CuriWorld
-from recombine.render import forms
+from recombine.render import encodings
 from recombine.render.dataset import RenderScenes, Source, cost
-from recombine.render.forms import Form, Images, Look, Samples, Sounds
+from recombine.render.encodings import Form, Images, Look, Samples, Sounds
 from recombine.render.masks import decode
 from recombine.render.photo import load_mitsuba
 from recombine.render.png import decoded
@@ -174,7 +174,7 @@ def test_the_same_bytes_for_one_worker_and_for_two(source: Source, tmp_path: Pat
 def test_the_same_pixels_in_any_batch(source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, two = folders(tmp_path, "one", "two")
     rendered(one, source, IMAGES)
-    monkeypatch.setattr(forms, "PIXELS", 1)
+    monkeypatch.setattr(encodings, "PIXELS", 1)
     rendered(two, source, IMAGES)
     assert pq.read_table(one).equals(pq.read_table(two))
     assert pq.ParquetFile(two / "images-00000.parquet").num_row_groups == PER_FILE

@@ -13,8 +13,8 @@ import pytest
 from recombine import render_dataset
 from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.render import mesh
+from recombine.render.encodings import Look
 from recombine.render.folders import read_dataset
-from recombine.render.forms import Look
 from recombine.render.png import SIGNATURE, _chunk, read_png
 from recombine.render.recordings import read_note
 from recombine.render.rendering import as_dataset, wanted

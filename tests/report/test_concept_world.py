@@ -32,9 +32,9 @@ from recombine.benchmarks.concept_world.pages import (
     experiment_sheet,
     experiment_terminal,
 )
-from recombine.benchmarks.concept_world.plainly import Plainly
 from recombine.benchmarks.concept_world.published import F1, MODELS, macro
 from recombine.benchmarks.concept_world.reader import load_library, phrase, read
+from recombine.benchmarks.concept_world.reference import Plainly
 from recombine.report.scene_graph import SceneGraph
 
 NAMES = ("path", "distractor", "mixed_seq", "adj", "composite_x_pent", "type_1_pair", "red", "f_pent west of z_pent")

@@ -21,7 +21,7 @@ from recombine.benchmarks.clevr.meaning import TraceStep
 from recombine.benchmarks.clevr.program import in_order, is_answer
 from recombine.benchmarks.clevr.trace import Related, plain_scene, steps_in_words, value_in_words
 from recombine.language.expr import Expr
-from recombine.render.schematic import PLACES, Drawable, draw, element, number, phrase, words
+from recombine.render.schematic import PLACES, Drawable, canvas, draw, element, number, phrase, words
 from recombine.report.figures import COLOURS, FONT
 from recombine.report.page import Section, page
 from recombine.report.picture import Picture, can_be_drawn, pictures
@@ -184,18 +184,13 @@ def program_graph(view: QuestionView) -> str:
     height = max(box.y + box.height / 2 for box in boxes.values()) + _BELOW
     arrows = "".join(_arrow(boxes[i], box) for box in boxes.values() for i in box.node.inputs)
     size = f"width:100%;min-width:{number(0.72 * width)}px;max-width:{number(width)}px;height:auto"
-    return element(
-        "svg",
-        words("title", f"Program of {view.title}"),
-        words("desc", "; ".join(step.english for step in view.steps)),
+    return canvas(
+        f"Program of {view.title}",
+        width,
+        height,
         arrows,
         *map(_box, boxes.values()),
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {number(width)} {number(height)}",
-        width=width,
-        height=height,
-        role="img",
-        aria_label=f"Program of {view.title}",
+        description="; ".join(step.english for step in view.steps),
         class_="graph",
         style=f"display:block;{size};font-family:{FONT};font-size:12.5px",
     )

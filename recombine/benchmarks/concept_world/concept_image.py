@@ -17,7 +17,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from recombine.benchmarks.concept_world.definition import Library, Object, Point, points
-from recombine.benchmarks.concept_world.plainly import Calls, Miss, Plainly
+from recombine.benchmarks.concept_world.reference import Calls, Miss, Plainly
 from recombine.language.expr import Expr
 from recombine.render.grid import codes, paint, terminal
 from recombine.render.png import png

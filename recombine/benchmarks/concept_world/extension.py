@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recombine.benchmarks.concept_world.conflict import explain
 from recombine.benchmarks.concept_world.definition import Library
 from recombine.benchmarks.concept_world.match import Pattern, pattern, points_drawn, ways
-from recombine.benchmarks.concept_world.place import Placed, Placer
+from recombine.benchmarks.concept_world.partial_object import TooMany
 from recombine.benchmarks.concept_world.plan import Plan
 from recombine.benchmarks.concept_world.planner import DEPTH, STEPS, Limits, Search
-from recombine.benchmarks.concept_world.sketch import TooMany
+from recombine.benchmarks.concept_world.sample_placements import Placed, Placer
+from recombine.benchmarks.concept_world.unsat_core import explain
 from recombine.language.query import Where, anything
 from recombine.render.grid import codes
 from recombine.store.errors import UserError

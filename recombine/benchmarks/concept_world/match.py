@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recombine.benchmarks.concept_world.plan import Plan
-from recombine.benchmarks.concept_world.twins import group_of, pieces_of
+from recombine.benchmarks.concept_world.symmetry import group_of, pieces_of
 from recombine.store.compiled import compiled
 from recombine.store.limit import watched
 from recombine.world.scenes import ABSENT

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from recombine.benchmarks.concept_world.definition import Grid, Library, Object, Point, points
-from recombine.benchmarks.concept_world.leaves import Leaves, Structure, of_structure
-from recombine.benchmarks.concept_world.plainly import COMPARE, FIELD
+from recombine.benchmarks.concept_world.reference import COMPARE, FIELD
+from recombine.benchmarks.concept_world.unfold import Leaves, Structure, of_structure
 from recombine.semantics.fold import Plan
 from recombine.store.errors import UserError
 from recombine.store.limit import check

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from recombine.benchmarks.concept_world.constraint_trees import Ground, free, outer_variables
 from recombine.benchmarks.concept_world.constraints import Contradiction, Tree, x_of, y_of
 from recombine.benchmarks.concept_world.definition import Library
 from recombine.benchmarks.concept_world.derivation import Call, derivation, only_colors
-from recombine.benchmarks.concept_world.fewest import Fewest
 from recombine.benchmarks.concept_world.formula import call, var
-from recombine.benchmarks.concept_world.ground import Ground, free, outer_variables
-from recombine.benchmarks.concept_world.place import Placer
+from recombine.benchmarks.concept_world.partial_object import EMPTY, OPEN, SPOT, UNKNOWN, Env, Sketch, TooMany
 from recombine.benchmarks.concept_world.plan import Plan, Structure, make_plan
-from recombine.benchmarks.concept_world.sketch import EMPTY, OPEN, SPOT, UNKNOWN, Env, Sketch, TooMany
+from recombine.benchmarks.concept_world.sample_placements import Placer
+from recombine.benchmarks.concept_world.size_bound import Fewest
 from recombine.language.expr import Expr
 from recombine.store.errors import UserError
 from recombine.store.limit import check, tell

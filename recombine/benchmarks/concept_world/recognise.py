@@ -8,10 +8,10 @@ import numpy as np
 from recombine.benchmarks.concept_world.definition import Library, Object, Point
 from recombine.benchmarks.concept_world.extension import Extension
 from recombine.benchmarks.concept_world.match import first_way
-from recombine.benchmarks.concept_world.plainly import Plainly
+from recombine.benchmarks.concept_world.partial_object import TooMany
 from recombine.benchmarks.concept_world.plan import Structure
+from recombine.benchmarks.concept_world.reference import Plainly
 from recombine.benchmarks.concept_world.search import Failure, Proof, Prover
-from recombine.benchmarks.concept_world.sketch import TooMany
 
 MOST, STEPS = 200, 1_000
 """Plans of one size that images are matched with, and options that are tried to find them; where there are more, each

@@ -21,12 +21,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from recombine.benchmarks.concept_world.assignment import Furthest, Taking
 from recombine.benchmarks.concept_world.definition import Grid, Library, Object, Point
-from recombine.benchmarks.concept_world.leaves import Leaves
-from recombine.benchmarks.concept_world.plainly import Plainly, counted
+from recombine.benchmarks.concept_world.reference import Plainly, counted
 from recombine.benchmarks.concept_world.shapes import Shapes, Steps
-from recombine.benchmarks.concept_world.taking import Furthest, Taking
-from recombine.benchmarks.concept_world.turns import Order
+from recombine.benchmarks.concept_world.unfold import Leaves
+from recombine.benchmarks.concept_world.variable_order import Order
 from recombine.language.expr import Expr
 from recombine.store.errors import UserError
 

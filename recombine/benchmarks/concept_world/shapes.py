@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from recombine.benchmarks.concept_world.definition import Library
 from recombine.benchmarks.concept_world.formula import either
-from recombine.benchmarks.concept_world.holes import Clash, Hole, Node, Sketch, Task, Vector
-from recombine.benchmarks.concept_world.leaves import Leaves, Thing, conjunction, leaf, leaves_of, pick
-from recombine.benchmarks.concept_world.plainly import DEPTH, definition_of, free, too_deep
+from recombine.benchmarks.concept_world.reference import DEPTH, definition_of, free, too_deep
+from recombine.benchmarks.concept_world.unfold import Leaves, Thing, conjunction, leaf, leaves_of, pick
+from recombine.benchmarks.concept_world.unification import Clash, Hole, Node, Sketch, Task, Vector
 from recombine.language.expr import Expr, subterms
 from recombine.store.errors import UserError
 from recombine.store.limit import check

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from recombine.benchmarks.curi.episode import EpisodeView, SceneView
 from recombine.benchmarks.curi.episode_card import scoped
-from recombine.render.schematic import element, words
+from recombine.render.schematic import canvas, element, words
 from recombine.report.figures import stand_alone
 
 COLUMNS, WIDTH, HEIGHT, GAP, MARGIN = 5, 160, 106.7, 10, 16
@@ -30,18 +30,9 @@ def episode_sheet(view: EpisodeView) -> str:
         for i, line in enumerate(title)
     )
     height = bottom + MARGIN - GAP
-    drawing = element(
-        "svg",
-        words("title", f"{view.split}, episode {view.number}: {view.concept_english}"),
-        text,
-        first,
-        second,
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {width} {height:.0f}",
-        width=width,
-        height=height,
-        role="img",
-        font_family="system-ui, sans-serif",
+    said = f"{view.split}, episode {view.number}: {view.concept_english}"
+    drawing = canvas(
+        said, width, round(height), text, first, second, class_="sheet", font_family="system-ui, sans-serif"
     )
     return stand_alone(drawing)
 

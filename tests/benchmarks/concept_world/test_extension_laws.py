@@ -9,9 +9,9 @@ from recombine.benchmarks.concept_world.classes import Classes
 from recombine.benchmarks.concept_world.definition import Grid, Library, Object, Point
 from recombine.benchmarks.concept_world.extension import Extension
 from recombine.benchmarks.concept_world.learners import strong, weak
-from recombine.benchmarks.concept_world.plainly import Plainly
 from recombine.benchmarks.concept_world.reader import load_library, read
 from recombine.benchmarks.concept_world.recognise import Recogniser
+from recombine.benchmarks.concept_world.reference import Plainly
 from recombine.benchmarks.concept_world.samples import parts, verified
 from recombine.benchmarks.concept_world.search import Failure, Proof, Prover
 from recombine.benchmarks.concept_world.world import mutated

@@ -10,9 +10,9 @@ import pytest
 
 from recombine.benchmarks.concept_world.definition import Object
 from recombine.benchmarks.concept_world.extension import Extension
-from recombine.benchmarks.concept_world.plainly import Plainly
 from recombine.benchmarks.concept_world.reader import load_library
 from recombine.benchmarks.concept_world.recognise import Recogniser
+from recombine.benchmarks.concept_world.reference import Plainly
 from recombine.benchmarks.concept_world.search import Proof
 from recombine.benchmarks.concept_world.world import mutated
 from recombine.store.key import Key

@@ -31,10 +31,10 @@ from recombine.benchmarks.concept_world.formula import (
     var,
     vector,
 )
-from recombine.benchmarks.concept_world.leaves import Structure
 from recombine.benchmarks.concept_world.meaning import ROWS, Batch, Exact, structure_of
-from recombine.benchmarks.concept_world.plainly import Plainly, free
+from recombine.benchmarks.concept_world.reference import Plainly, free
 from recombine.benchmarks.concept_world.search import all_objects
+from recombine.benchmarks.concept_world.unfold import Structure
 from recombine.language.expr import Expr
 from recombine.store.errors import UserError
 from recombine.store.key import Key

@@ -9,11 +9,11 @@ import pytest
 
 from recombine.benchmarks.concept_world.definition import Definition, Grid, Library, Object, Point, points
 from recombine.benchmarks.concept_world.formula import both, call, either, point, same, var, vector
-from recombine.benchmarks.concept_world.leaves import Leaves, Structure
-from recombine.benchmarks.concept_world.plainly import Plainly
 from recombine.benchmarks.concept_world.reader import read
+from recombine.benchmarks.concept_world.reference import Plainly
 from recombine.benchmarks.concept_world.search import Failure, Proof, Prover, all_objects, image_points, prove
 from recombine.benchmarks.concept_world.shapes import Shapes, Steps
+from recombine.benchmarks.concept_world.unfold import Leaves, Structure
 from recombine.language.expr import Expr
 from recombine.store.errors import UserError
 

@@ -31,9 +31,9 @@ from recombine.benchmarks.concept_world.formula import (
     var,
     vector,
 )
-from recombine.benchmarks.concept_world.plainly import Plainly
 from recombine.benchmarks.concept_world.plan import Structure
 from recombine.benchmarks.concept_world.reader import load_library
+from recombine.benchmarks.concept_world.reference import Plainly
 from recombine.benchmarks.concept_world.samples import verified
 from recombine.language.expr import Expr
 from recombine.store.key import Key

@@ -5,7 +5,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from recombine.benchmarks.concept_world.plainly import free
+from recombine.benchmarks.concept_world.reference import free
 from recombine.language.expr import Expr
 
 

@@ -11,7 +11,7 @@ from recombine.benchmarks.concept_world.extension import Extension
 from recombine.benchmarks.concept_world.match import pattern, ways
 from recombine.benchmarks.concept_world.plan import Plan
 from recombine.benchmarks.concept_world.reader import load_library, read
-from recombine.benchmarks.concept_world.twins import in_order, orders, twins
+from recombine.benchmarks.concept_world.symmetry import in_order, orders, twins
 from recombine.store.key import Key
 
 LOOSE = """

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from recombine.benchmarks.concept_world.definition import Grid, Object, Point
-from recombine.benchmarks.concept_world.leaves import Thing, leaves_of, numbers
-from recombine.benchmarks.concept_world.plainly import failing, said
+from recombine.benchmarks.concept_world.reference import failing, said
 from recombine.benchmarks.concept_world.shapes import Steps
-from recombine.benchmarks.concept_world.turns import Checks, Choose, Equation, Order, Placed, Stage, Take, X, Y
+from recombine.benchmarks.concept_world.unfold import Thing, leaves_of, numbers
+from recombine.benchmarks.concept_world.variable_order import Checks, Choose, Equation, Order, Placed, Stage, Take, X, Y
 from recombine.language.expr import Expr
 from recombine.semantics.fold import fold
 

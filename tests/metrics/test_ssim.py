@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from recombine.metrics.likeness import LUMINANCE, SIGMA, SLACK, WINDOW, likeness, similarity
+from recombine.metrics.ssim import LUMINANCE, SIGMA, SLACK, WINDOW, likeness, similarity
 
 
 def plain_similarity(one: np.ndarray, other: np.ndarray, row: int, column: int) -> float:

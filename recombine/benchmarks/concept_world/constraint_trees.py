@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from recombine.benchmarks.concept_world.constraints import Contradiction, Tree, equal, negate, x_of, y_of
 from recombine.benchmarks.concept_world.formula import variables
-from recombine.benchmarks.concept_world.sketch import Env, Sketch, same_point
+from recombine.benchmarks.concept_world.partial_object import Env, Sketch, same_point
 from recombine.language.expr import Expr
 from recombine.store.errors import UserError
 from recombine.store.limit import check

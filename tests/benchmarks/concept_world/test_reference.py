@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from recombine.benchmarks.concept_world.definition import Definition, Library, Object, Point
 from recombine.benchmarks.concept_world.formula import both, call, either, prop, same, var, vector
 from recombine.benchmarks.concept_world.formula import compare as compared
-from recombine.benchmarks.concept_world.plainly import Plainly
 from recombine.benchmarks.concept_world.reader import read
+from recombine.benchmarks.concept_world.reference import Plainly
 from recombine.store.errors import UserError
 
 LIBRARY = read("""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recombine.benchmarks.concept_world.plan import Plan
-from recombine.benchmarks.concept_world.twins import Piece, in_order, orders, twins
+from recombine.benchmarks.concept_world.symmetry import Piece, in_order, orders, twins
 from recombine.store.limit import check
 
 WIDEST = 300_000

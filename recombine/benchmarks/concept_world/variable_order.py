@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from recombine.benchmarks.concept_world.definition import Grid, Point
-from recombine.benchmarks.concept_world.leaves import Leaves, negation, numbers
-from recombine.benchmarks.concept_world.plainly import COMPARE
+from recombine.benchmarks.concept_world.reference import COMPARE
 from recombine.benchmarks.concept_world.shapes import Shape
+from recombine.benchmarks.concept_world.unfold import Leaves, negation, numbers
 from recombine.language.expr import Expr
 from recombine.semantics.fold import fold
 

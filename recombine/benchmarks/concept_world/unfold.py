@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from recombine.benchmarks.concept_world.definition import Library
 from recombine.benchmarks.concept_world.formula import both, compare, either, no, plus, prop, same, var
-from recombine.benchmarks.concept_world.plainly import DEPTH, definition_of, flat, is_known, next_ready, too_deep
+from recombine.benchmarks.concept_world.reference import DEPTH, definition_of, flat, is_known, next_ready, too_deep
 from recombine.language.expr import Expr, Symbol, subterms
 from recombine.store.limit import check
 
