@@ -22,6 +22,7 @@ from recombine.render.photo import load_mitsuba
 from recombine.render.png import decoded
 from recombine.render.recordings import file_name
 from recombine.render.wave import to_wav
+from recombine.store.writing import drafts_of
 from tests.commands import Run, refused
 
 SCENES = 3_000
@@ -141,7 +142,7 @@ def test_a_stopped_command_goes_on_and_gives_the_same_bytes(
     assert ran.code == (2 if full else 130)
     assert ("is full at sounds-00001.parquet: free some room, then run it again" in ran.err) == full
     assert not (tmp_path / "made").exists()
-    (draft,) = (path for path in tmp_path.glob(".made.draft-*") if path.is_dir())
+    (draft,) = drafts_of(tmp_path / "made")
     left = contents(draft)
     assert {"images/images-00002.parquet", "sounds/sounds-00000.parquet"} <= left.keys()
     assert not [name for name in left if ".part-" in name or "sounds-00001" in name]

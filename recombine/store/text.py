@@ -34,7 +34,9 @@ def markup(text: object) -> str:
     """The text as rich prints it where it reads markup."""
     from rich.markup import escape  # most commands print none
 
-    return escape(plain(str(text)))
+    found = escape(plain(str(text)))
+    odd = (len(found) - len(found.rstrip("\\"))) % 2  # the last of these would take away the meaning of what follows
+    return found + "\\" * odd
 
 
 def markdown(text: object) -> str:
