@@ -40,17 +40,17 @@ def run(
         return Answer((table if rows else fine,), table.json(), code=1 if rows else 0)
     if action == "sweep":
         litter = sweep(store, dry=not do)
-        rows = tuple((str(one.path), one.what, size_text(one.size)) for one in litter)
-        columns = (Column("path"), Column("what"), Column("size", "right", keep=True))
-        return _told(Table(f"Litter in {store.home}", columns, rows), do)
+        swept = tuple((str(one.path), one.what, size_text(one.size)) for one in litter)
+        heads = (Column("path"), Column("what"), Column("size", "right", keep=True))
+        return _told(Table(f"Litter in {store.home}", heads, swept), do)
     if action == "prune":
         found = prune(store, _number(older, TIMES), _whole(_number(to, SIZES)), recipe, dry=not do)
     else:
         found = kept(store)
-    rows = tuple((one.stage, size_text(one.size), time_of(one.age), one.recipe, one.folder.name) for one in found)
+    cells = tuple((one.stage, size_text(one.size), time_of(one.age), one.recipe, one.folder.name) for one in found)
     columns = (Column("stage"), Column("size", "right", keep=True), Column("age", "right", keep=True))
     total = f"{len(found)} artefacts, {size_text(sum(one.size for one in found))}"
-    table = Table(f"{store.home}: {total}", (*columns, Column("recipe"), Column("digest")), rows)
+    table = Table(f"{store.home}: {total}", (*columns, Column("recipe"), Column("digest")), cells)
     return _told(table, do) if action == "prune" else Answer((table,), table.json())
 
 
@@ -65,7 +65,7 @@ def _number(text: str | None, units: Mapping[str, float]) -> float | None:
         return None
     found = re.fullmatch(rf"(\d{{1,9}}(?:\.\d+)?)\s*({'|'.join(units)})", text.strip())
     if not found:
-        raise UserError(f"'{text}' is no number with a unit; write for example 3{next(reversed(units))}")
+        raise UserError(f"'{text}' is no number with a unit; write for example 3{[*units][-1]}")
     return float(found.group(1)) * units[found.group(2)]
 
 
