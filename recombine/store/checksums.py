@@ -79,22 +79,31 @@ def mend(draft: Path) -> list[str]:
 
 
 def _damaged(draft: Path, notes: list[tuple[list[str], bool]]) -> list[str]:
-    return [names[0] for names, sound in notes if names and not sound and (draft / names[0]).exists()]
+    there = _files(draft)
+    return [names[0] for names, sound in notes if names and not sound and names[0] in there]
 
 
 def _notes(draft: Path) -> list[tuple[list[str], bool]]:
     """The files of every note, and whether it holds."""
-    found = []
+    found, there = [], _files(draft)
     for file in sorted(sums_of(draft).iterdir()) if sums_of(draft).is_dir() else []:
-        *lines, end = read_text(file).split("\n")
-        sound = end == "" and all(_holds(draft, line) for line in lines)
+        try:
+            *lines, end = read_text(file).split("\n")
+        except UserError:  # then it says nothing
+            continue
+        sound = end == "" and all(_holds(draft, line, there) for line in lines)
         found.append(([line.split(" ", 3)[-1] for line in lines], sound))
     return found
 
 
-def _holds(draft: Path, line: str) -> bool:
+def _files(draft: Path) -> set[str]:
+    """The files of a draft: a note may name anything else, too."""
+    return {str(file.relative_to(draft)) for file in draft.rglob("*") if file.is_file() and not file.is_symlink()}
+
+
+def _holds(draft: Path, line: str, there: set[str]) -> bool:
     try:
         wanted, start, end, name = line.split(" ", 3)
-        return checksum(draft / name, int(start), int(end) if end else None) == wanted
+        return name in there and checksum(draft / name, int(start), int(end) if end else None) == wanted
     except (ValueError, OSError, UserError):
         return False

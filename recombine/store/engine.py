@@ -115,7 +115,7 @@ class Processes(Engine):
             context = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(self.workers, context, initializer=_become_worker)
         # The pool starts its processes as shards are submitted.
-        with _as_workers_inherit():
+        with as_workers_inherit():
             return self._pool.submit(work, shard)
 
     def _terminate(self) -> None:
@@ -123,16 +123,23 @@ class Processes(Engine):
         if self._pool:
             # `shutdown` alone would wait for the running shards; Python 3.14 offers `terminate_workers`.
             workers = list((self._pool._processes or {}).values())
+            manager = self._pool._executor_manager_thread
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
             for worker in workers:
                 worker.terminate()
             for worker in workers:
                 worker.join()
+            if manager:
+                # Python wakes this thread as it exits; one that is just closing its pipe then would be a traceback.
+                manager.join(timeout=10)
 
 
-def engine(workers: int, progress: Progress = silent) -> Engine:
-    """The engine for this number of workers."""
+def engine(workers: "int | Engine", progress: Progress = silent) -> Engine:
+    """The engine for this number of workers; an engine is taken as it is."""
+    if not isinstance(workers, int):
+        workers.progress = progress if progress is not silent else workers.progress
+        return workers
     if workers < 1:
         raise UserError(f"There must be at least 1 worker, not {workers}.")
     return InProcess(progress) if workers == 1 else Processes(workers, progress)
@@ -148,7 +155,7 @@ def shard_bounds(total: int, size: int) -> list[tuple[int, int]]:
 
 
 @contextmanager
-def _as_workers_inherit() -> Iterator[None]:
+def as_workers_inherit() -> Iterator[None]:
     """Environment and signal mask as a new worker should find them when it starts, before it imports anything."""
     before = {name: os.environ.get(name) for name in ONE_THREAD}
     # A Ctrl-C that reaches a worker while it still imports would print its traceback.
@@ -160,6 +167,11 @@ def _as_workers_inherit() -> Iterator[None]:
         for name, value in before.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def become_remote_worker() -> None:
+    """Use one thread: the shards are the parallelism."""
+    pa.set_cpu_count(1)
 
 
 def _become_worker() -> None:

@@ -2,21 +2,27 @@
 
 import json
 import os
+import secrets
 import shutil
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from recombine.store.cards import About, check_card, write_cards
 from recombine.store.errors import UserError
 from recombine.store.paths import remove, within
 from recombine.store.recipe import Recipe
 from recombine.store.room import nearest_folder, need_room
 from recombine.store.store import RECIPE
 from recombine.store.untrusted import read_json
-from recombine.store.writing import drafts_of, refuse_taken, write_atomically, write_text, writing
+from recombine.store.writing import PART, drafts_of, refuse_taken, tidy, write_atomically, write_text, writing
 
 __all__ = ["disk_of", "draft_of", "export", "free_file", "free_folder", "write_bytes", "write_text"]
+
+
+Dress = Callable[[str, Path], Callable[[Path], object] | None]
+"""By the name of an artefact and a file of it, what writes the file for others; nothing where it is copied."""
 
 
 def positive(**numbers: int | None) -> None:
@@ -27,9 +33,13 @@ def positive(**numbers: int | None) -> None:
 
 
 def free_folder(out: str | Path | None) -> None:
-    """Refuse a folder that is taken."""
-    if out is not None:
-        refuse_taken(Path(out))
+    """Refuse a folder that is taken; what a kill at the very end has left beside it goes."""
+    try:
+        if out is not None:
+            refuse_taken(Path(out))
+    except UserError:
+        tidy(Path(str(out)))
+        raise
 
 
 def free_file(out: str | Path, endings: Collection[str]) -> Path:
@@ -54,8 +64,12 @@ def _can_be_written(folder: Path) -> None:
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not there.is_dir():
         raise UserError(f"{there} is a file, not a folder; choose another place")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise UserError(f"{there} cannot be written to; choose another place, or mend the permissions")
+    try:  # permissions alone do not tell: a disk may be read-only, and some folders take no files from anybody
+        probe = there / f"{PART}{secrets.token_hex(8)}"
+        os.close(os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
+        probe.unlink()
+    except OSError:
+        raise UserError(f"{there} cannot be written to; choose another place, or mend the permissions") from None
 
 
 def write_bytes(file: Path, content: bytes) -> None:
@@ -70,17 +84,24 @@ def draft_of(out: Path) -> Path:
 disk_of = nearest_folder
 
 
-def holds(out: Path, made: Mapping[str, Any]) -> bool:
-    """Whether a folder was made from this already; one that holds anything else is refused."""
+def holds(out: Path, made: Mapping[str, Any], about: About | None = None) -> bool:
+    """Whether a folder was made from this already; one that holds anything else is refused, and an edited card."""
     file = out / RECIPE
-    if file.is_file():
-        try:
-            if read_json(file)["parameters"]["made"] == _plainly(made):
-                return True
-        except (UserError, KeyError, TypeError):
-            pass
+    if file.is_file() and _made(file) == _plainly(made):
+        if about is not None:
+            check_card(out, about)
+        tidy(out)
+        return True
     free_folder(out)
     return False
+
+
+def _made(file: Path) -> Any:
+    """What decided a folder, by its recipe; nothing where that cannot be read."""
+    try:
+        return read_json(file)["parameters"]["made"]
+    except (UserError, KeyError, TypeError):
+        return None
 
 
 def _plainly(made: Mapping[str, Any]) -> Any:
@@ -93,10 +114,13 @@ def export(
     out: Path,
     keep: Collection[str] = (),
     add: Callable[[Path], None] | None = None,
+    about: About | None = None,
+    dress: Dress | None = None,
 ) -> Path:
     """Copy artefacts into a folder, all or nothing.
 
     `add` puts more into the draft of the folder; what a stopped try has left under the names of `keep` is still there.
+    `dress` may write a file as others should see it. `about` is what the cards of the folder say.
     """
     files = [(name, file) for name, folder in found.items() for file in _exported(folder)]
     size = sum(file.stat().st_size for _, file in files)
@@ -110,7 +134,10 @@ def export(
         for name, file in files:
             folder = within(draft, *name.split("/"))
             folder.mkdir(parents=True, exist_ok=True)
-            write_atomically(folder / file.name, partial(shutil.copy2, file))
+            write = dress(name, file) if dress else None
+            write_atomically(folder / file.name, write or partial(shutil.copy2, file))
+        if about is not None:
+            write_cards(draft, about)
     return out
 
 

@@ -16,6 +16,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from recombine.store.text import console as terminal
 from recombine.store.text import plain
 
 BRIEF = 2.0
@@ -34,7 +35,7 @@ class Bars:
     """Progress bars for an engine; where there is no terminal, a line for each label that took a while."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self._console = console or Console(stderr=True)
+        self._console = console or terminal(stderr=True)
         self._bars = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
@@ -80,7 +81,7 @@ class _Watched:
         self._running: set[str] = set()
 
     def __call__(self, label: str, done: int, total: int) -> None:
-        console = Console(stderr=True)
+        console = terminal(stderr=True)
         if not (console.is_terminal or console.is_jupyter):
             return
         if self._bars is None:

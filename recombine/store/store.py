@@ -13,6 +13,7 @@ interrupted stays and is finished next time. A finished artefact has a *manifest
 import json
 import os
 import re
+import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -24,8 +25,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recombine.store.checksums import checksum, damaged
+from recombine.store.checksums import checksum, damaged, sums_of
 from recombine.store.errors import UserError
+from recombine.store.footer import Chunk, chunks_of
 from recombine.store.paths import remove, within
 from recombine.store.recipe import Recipe
 from recombine.store.room import need_room, size_text
@@ -95,6 +97,9 @@ class Store:
             (self.home / "locks").mkdir(exist_ok=True)
             with locked(self.home / "locks" / recipe.digest):
                 self._repair(recipe, make)
+        elif sums_of(self.draft(recipe)).is_dir() and os.access(self.home, os.W_OK | os.X_OK):
+            with locked(self.home / "locks" / recipe.digest):  # a kill at the very end has left them
+                shutil.rmtree(sums_of(self.draft(recipe)), ignore_errors=True)
         return folder
 
     def folders(self) -> Iterator[Path]:
@@ -273,21 +278,22 @@ def _checksum_once(file: Path, *stat: int) -> str:
 
 def _read_parquet(file: Path, columns: Sequence[str] | None, most: int | None) -> pa.Table:
     try:
+        if most is not None:
+            _refuse_bombs(file, chunks_of(file), most)
         with pq.ParquetFile(file) as opened:  # pq.read_table would import pandas where it is installed
-            if most is not None:
-                _refuse_bombs(file, opened.metadata, most)
+            if most is not None and opened.metadata.num_rows > most:
+                raise UserError(f"Cannot read the table {file}: it has {opened.metadata.num_rows:,} rows.")
             if missing := [name for name in columns or () if name not in opened.schema_arrow.names]:
                 raise UserError(f"Cannot read the table {file}: it has no column '{missing[0]}'.")
             return opened.read(columns=None if columns is None else list(columns))
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, ValueError, pa.ArrowException) as error:
         raise UserError(f"Cannot read the table {file}: {error}") from error
 
 
-def _refuse_bombs(file: Path, about: pq.FileMetaData, most: int) -> None:
+def _refuse_bombs(file: Path, chunks: Sequence[Chunk], most: int) -> None:
     """Refuse a table that says of itself that it is larger than it should be."""
-    chunks = [about.row_group(i).column(j) for i in range(about.num_row_groups) for j in range(about.num_columns)]
-    size = sum(chunk.total_uncompressed_size for chunk in chunks)
-    values = max([about.num_rows, *(chunk.num_values for chunk in chunks)])
+    size = sum(chunk.bytes for chunk in chunks)
+    values = max((chunk.values for chunk in chunks), default=0)
     if values > most or size > MOST_BYTES:
         raise UserError(
             f"Cannot read the table {file}: it has columns of {values:,} values and takes {size_text(size)}, "

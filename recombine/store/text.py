@@ -12,6 +12,12 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
+from html import unescape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 KEPT = "\n\t"
 HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -20,7 +26,8 @@ _PRINTABLE = re.compile(r"[\n\t -~]*")
 _MARKS = re.compile(r"[\\`*|~$]|(?<!\w)_|_(?!\w)")
 _BRACKETS = re.compile(r"[\[\]]")
 _LINK = re.compile(r"\][(\[:]")
-_BEGINS_A_BLOCK = re.compile(r"^(#|\+|-|=|\d+(?=[.)](\s|$)))")
+_ESCAPED = re.compile(r"\\([\\`*|~$_\[\]#+=.)-])")
+_BEGINS_A_BLOCK = re.compile(r"^(#|[+-](?=\s|$)|-(?=-)|=|\d+(?=[.)](\s|$)))")
 
 
 def plain(text: str) -> str:
@@ -28,6 +35,15 @@ def plain(text: str) -> str:
     if _PRINTABLE.fullmatch(text):
         return text
     return "".join(letter for letter in text if letter in KEPT or unicodedata.category(letter) not in HIDDEN)
+
+
+def shortened(text: str, most: int) -> str:
+    """The text with its middle left out where it is longer than this: beginning and end tell most.
+
+    >>> shortened("there is no family 'aaaaaaaaaaaaaaaaaaaa'; choose another", 45)
+    "there is no family 'aaaaaaaaaa ... oose another"
+    """
+    return text if len(text) <= most else f"{text[: most * 2 // 3]} ... {text[-most // 4 :]}"
 
 
 def markup(text: object) -> str:
@@ -46,3 +62,25 @@ def markdown(text: object) -> str:
     if _LINK.search(safe):
         safe = _BRACKETS.sub(r"\\\g<0>", safe)
     return _BEGINS_A_BLOCK.sub(lambda found: f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}", safe)
+
+
+def from_markdown(text: str) -> str:
+    """What `markdown` was given, but for breaks of lines and control characters.
+
+    >>> from_markdown(markdown("a|b *c* <d> [e](f) & 1. g \\\\"))
+    'a|b *c* <d> [e](f) & 1. g \\\\'
+    """
+    return unescape(_ESCAPED.sub(r"\1", text))
+
+
+def console(**options: Any) -> "Console":
+    """A terminal that nothing printed can steer: whatever a text holds, its control characters are left out."""
+    from rich.console import Console
+    from rich.segment import Segment
+
+    class Plain(Console):
+        def render(self, *what: Any, **how: Any) -> Iterable[Segment]:
+            for text, style, control in super().render(*what, **how):
+                yield Segment(text if control else plain(text), style, control)
+
+    return Plain(**options)

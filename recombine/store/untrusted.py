@@ -38,10 +38,11 @@ class _Refused(ValueError):
 def read_bytes(file: Path | str, most: int = MOST, advice: str = "") -> bytes:
     """The bytes of a regular file of at most so many."""
     try:
-        if not stat.S_ISREG(os.stat(file).st_mode):  # a pipe would be waited for
+        about = os.stat(file)
+        if not stat.S_ISREG(about.st_mode):  # a pipe would be waited for
             raise UserError(f"{file} cannot be read: it is no file{_end(advice)}")
-        with open(file, "rb") as content:
-            found = content.read(most + 1)
+        with open(file, "rb") as content:  # as much room as is asked for is taken at once: no more than the file has
+            found = content.read(min(about.st_size, most) + 1)
     except (OSError, ValueError) as error:  # the latter for a name with a zero byte
         raise UserError(f"{file} cannot be read: {getattr(error, 'strerror', '') or error}{_end(advice)}") from None
     if len(found) > most:

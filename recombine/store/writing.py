@@ -8,6 +8,7 @@ What is being written has a name that nobody can guess, on the same disk, and be
 that was killed has left behind is cleared away by the next that writes the same thing, or taken up where that helps.
 """
 
+import errno
 import fcntl
 import os
 import secrets
@@ -50,7 +51,7 @@ def _take(file: Path, busy: str | None) -> int:
         except OSError as error:
             raise UserError(f"{file} cannot be written ({error.strerror}); choose another folder") from None
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | (0 if busy is None else fcntl.LOCK_NB))
+            flock(lock, fcntl.LOCK_EX | (0 if busy is None else fcntl.LOCK_NB), file)
             if _is_there(lock, file):  # else it was removed while this process waited, and another may hold a new one
                 return lock
         except BlockingIOError:
@@ -60,6 +61,22 @@ def _take(file: Path, busy: str | None) -> int:
             os.close(lock)
             raise
         os.close(lock)
+
+
+UNLOCKED = (errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK)
+
+
+def flock(descriptor: int, how: int, file: Path) -> None:
+    """Lock an open file; refuse a disk that knows no locks."""
+    try:
+        fcntl.flock(descriptor, how)
+    except OSError as error:
+        if error.errno not in UNLOCKED:
+            raise
+        raise UserError(
+            f"the disk of {file.parent} knows no file locks ({error.strerror}), as Lustre mounted without flock; "
+            "have it mounted with flock, or set RECOMBINE_HOME (and --out) to another disk"
+        ) from None
 
 
 def _is_there(descriptor: int, file: Path) -> bool:
@@ -102,7 +119,7 @@ def write_atomically(
     part = path.with_name(f"{PART}{secrets.token_hex(8)}-{path.name}")
     mine = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     try:
-        fcntl.flock(mine, fcntl.LOCK_EX)  # so that others see that it is alive
+        flock(mine, fcntl.LOCK_EX, part)  # so that others see that it is alive
         write(part)
         if not _is_there(mine, part):
             raise UserError(f"{part} was exchanged while it was written; choose a folder that others cannot write to")
@@ -151,7 +168,11 @@ def writing(out: Path | str, again: bool = False) -> Iterator[Path]:
     With `again`, what a try that was stopped has left is still there, as far as it is sound; else it is gone.
     """
     out = Path(out).absolute()
-    refuse_taken(out)
+    try:
+        refuse_taken(out)
+    except UserError:
+        tidy(out)
+        raise
     with _alone(out):
         draft = open_draft(_draft(out, again))
         try:
@@ -187,6 +208,18 @@ def writing_page(page: Path | str) -> Iterator[Path]:
             _put(draft, page)
         finally:
             _discard(folder)
+
+
+def tidy(out: Path) -> None:
+    """Clear away what a kill at the very end has left of a folder that is complete."""
+    out = out.absolute()
+    start, lock = f".{out.name}{DRAFT}", out.with_name(f".{out.name}.lock")
+    beside = [path.name for path in out.parent.iterdir()] if out.parent.is_dir() else []
+    if lock.name in beside or any(name.startswith(start) for name in beside):
+        with suppress(UserError), _alone(out):  # else another command is at it
+            for path in [path for path in out.parent.iterdir() if path.name.startswith(start)]:
+                if path.is_dir() and not path.is_symlink() and path.lstat().st_uid == os.geteuid():
+                    shutil.rmtree(path, ignore_errors=True)
 
 
 def refuse_taken(out: Path) -> None:

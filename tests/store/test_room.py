@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from recombine.benchmarks.clevr.study import ClevrScale, ClevrStudy
-from recombine.benchmarks.closure.study import ClosureStudy
-from recombine.benchmarks.curi.study import Scale, Setup, Study
+from recombine.benchmarks.clevr.pipeline import ClevrPipeline, ClevrScale
+from recombine.benchmarks.closure.pipeline import ClosurePipeline
+from recombine.benchmarks.curi.pipeline import CuriPipeline, Scale, Setup
 from recombine.store import room
 from recombine.store.errors import UserError
 from recombine.store.store import Store
@@ -17,8 +17,8 @@ def used(store: Store) -> int:
 
 
 def test_clevr_and_closure_know_what_they_will_write(tmp_path: Path) -> None:
-    clevr = ClevrStudy(ClevrScale("tiny", 200, 100, 50), 0, Store(tmp_path))
-    closure = ClosureStudy(clevr, (36, 36, 36))
+    clevr = ClevrPipeline(ClevrScale("tiny", 200, 100, 50), 0, Store(tmp_path))
+    closure = ClosurePipeline(clevr, (36, 36, 36))
     expected = clevr.size_estimate(["val"])
     clevr.questions_folder("val")
     assert used(clevr.store) <= expected <= 10 * used(clevr.store)
@@ -32,7 +32,7 @@ def test_clevr_and_closure_know_what_they_will_write(tmp_path: Path) -> None:
 
 
 def test_curi_does_not_forget_the_table_once_the_scenes_are_there(tmp_path: Path) -> None:
-    study = Study(Setup(scale=Scale("large", 990_000, 1_000, 1, 1, 1)), Store(tmp_path))
+    study = CuriPipeline(Setup(scale=Scale("large", 990_000, 1_000, 1, 1, 1)), Store(tmp_path))
     everything = study.size_estimate([], 0, 0)
     assert everything > 1.5e9
     folder = study.store.path(study.scenes_recipe)

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import resource
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -12,9 +13,10 @@ import pytest
 
 from recombine.store import room
 from recombine.store.arrays import blank_array, map_array, read_array
-from recombine.store.checksums import sums_of
+from recombine.store.checksums import damaged, mend, sums_of
 from recombine.store.errors import UserError
 from recombine.store.room import allocate, need_room, size_text
+from recombine.store.untrusted import read_bytes
 from recombine.store.writing import drafts_of, locked, write_atomically, write_text, writing, writing_page
 
 KILLED = """
@@ -254,3 +256,37 @@ def test_notes_lie_beside_a_draft(tmp_path: Path) -> None:
         write_text(draft / "a", "a")
         assert [note.name for note in sums_of(draft).iterdir()] == ["a"]
         allocate(draft / "a", 1)
+
+
+def test_what_a_kill_at_the_very_end_leaves_beside_a_folder_is_cleared_away(tmp_path: Path) -> None:
+    """The folder is there, but the checksums of its draft and the lock still are, too."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "a").write_text("a")
+    (tmp_path / ".out.draft-0123456789abcdef.sums").mkdir()
+    (tmp_path / ".out.lock").touch()
+    with pytest.raises(UserError, match="not empty"), writing(tmp_path / "out"):
+        pass
+    assert names(tmp_path) == {"out/a"} and not list(tmp_path.glob(".out*"))
+
+
+def test_a_note_of_a_draft_may_name_anything_and_nothing_outside_is_touched(tmp_path: Path) -> None:
+    draft = tmp_path / "draft"
+    for name in ("../outside", "x" * 5_000, "/etc/passwd", "\0"):
+        sums_of(draft).mkdir(parents=True, exist_ok=True)
+        draft.mkdir(exist_ok=True)
+        (tmp_path / "outside").write_text("outside")
+        (sums_of(draft) / "note").write_text(f"{'0' * 32} 0  {name}\n")
+        assert mend(draft) == [] and damaged(draft) == []
+        assert (tmp_path / "outside").read_text() == "outside"
+
+
+def test_a_file_is_read_with_no_more_room_than_it_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who allows much would else make room for much."""
+    (tmp_path / "a").write_bytes(b"a")
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (size + 2**30, before[1]))
+    try:
+        assert read_bytes(tmp_path / "a", most=64 * 2**30) == b"a"
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)

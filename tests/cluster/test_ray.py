@@ -1,0 +1,94 @@
+"""Ray with two nodes on this machine, of which one is killed: `make cluster`."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recombine import Clevr
+from recombine.benchmarks.clevr.pipeline import ClevrScale
+from recombine.render import rendering
+from recombine.store.cluster import Ray
+from recombine.store.errors import UserError
+from recombine.store.store import Store
+
+ray = pytest.importorskip("ray")
+pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore")]
+FEW = ClevrScale("few", 36, 6, 6, 2)
+
+
+@pytest.fixture
+def nodes() -> Iterator[Any]:
+    """A head and another node, one slot each."""
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    cluster.other = cluster.add_node(num_cpus=1)
+    cluster.wait_for_nodes()
+    yield cluster
+    ray.shutdown()
+    cluster.shutdown()
+
+
+def kill(node: Any) -> None:
+    """Kill -9 of everything that a node is."""
+    for processes in node.all_processes.values():
+        for one in processes:
+            os.kill(one.process.pid, signal.SIGKILL)
+
+
+def made(folder: Path, hands: Any, monkeypatch: pytest.MonkeyPatch, progress: Any = None) -> dict[str, bytes]:
+    """CLEVR with pictures, three to a file."""
+    monkeypatch.setattr(rendering, "PER_FILE", 3)
+    more = {"progress": progress} if progress else {}
+    with Clevr(FEW, workers=hands, store=Store(folder / "store"), **more) as clevr:
+        out = clevr.make(folder / "out", render="images", size="96x64")
+    return {str(file.relative_to(out)): file.read_bytes() for file in sorted(out.rglob("*")) if file.is_file()}
+
+
+def test_a_killed_node_changes_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nodes: Any) -> None:
+    """Kill -9 of a node in the middle of `make clevr --render images`."""
+    killed: list[str] = []
+
+    def progress(label: str, done: int, total: int) -> None:
+        if label.startswith("images: train") and 0 < done < total - 4 and not killed:
+            kill(nodes.other)
+            killed.append(label)
+
+    plain = made(tmp_path / "plain", 1, monkeypatch)
+    hands, told = Ray(2, address=nodes.address), list[str]()
+    monkeypatch.setattr(hands, "warn", told.append)
+    assert made(tmp_path / "ray", hands, monkeypatch, progress) == plain and killed
+    hands._open(None)
+    hands._nodes |= {nodes.other.node_id}  # the loss is noticed some seconds later; nobody waits for that
+    while not told:
+        hands._tell_of_dead("pictures")
+        time.sleep(0.5)
+    assert told[-1].startswith("Ray lost a node while making ")
+    hands.close()
+
+
+@pytest.mark.parametrize("workers", [1, 2, 8])
+def test_any_number_of_workers_gives_the_same(workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = made(tmp_path / "plain", 1, monkeypatch)
+    assert made(tmp_path / "ray", Ray(workers), monkeypatch) == plain
+
+
+def no_room(n: int) -> int:
+    raise UserError("the disk is full")
+
+
+def a_bug(n: int) -> int:
+    raise ValueError("a bug")
+
+
+def test_errors_come_back_as_they_are() -> None:
+    with Ray(1) as hands:
+        with pytest.raises(UserError, match="the disk is full"):
+            hands.map(no_room, range(2), "numbers")
+        with pytest.raises(ValueError, match="a bug"):
+            hands.map(a_bug, range(2), "numbers")

@@ -1,0 +1,168 @@
+"""Push and pull: the same bytes there and back, resumable, never replaced; to files, memory and a mock of S3."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recombine.store.errors import UserError
+from recombine.store.recipe import Recipe
+from recombine.store.remote import BEGUN, MANIFEST, Place, pull, push
+from recombine.store.store import Store
+from tests.commands import Run, refused
+from tests.store.mock_s3 import bucket
+
+fsspec = pytest.importorskip("fsspec")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A small dataset."""
+    made = tmp_path / "made"
+    (made / "episodes" / "test").mkdir(parents=True)
+    recipe = Recipe("dataset", 1, {"made": {}}, {})
+    (made / "recipe.json").write_text(recipe.canonical())
+    (made / "episodes" / "test" / "episodes-00000.parquet").write_bytes(bytes(range(256)) * 100)
+    (made / "README.md").write_text("a card")
+    return made
+
+
+@pytest.fixture(params=["file", "memory", "s3"])
+def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    if request.param == "s3":
+        with bucket() as (address, _):
+            for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+                monkeypatch.setenv(name, "anybody")
+            monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+            options = f"endpoint_override={address}&scheme=http&region=here"
+            yield f"s3://bucket/data?{options}"
+        return
+    fsspec.filesystem("memory").store.clear()
+    yield {"file": f"file://{tmp_path}/there", "memory": "memory://there"}[request.param]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {file.relative_to(folder).as_posix(): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_what_comes_back_is_what_was_sent(folder: Path, place: str, tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    push(folder, place, lambda _, done, total: told.append((done, total)))
+    assert told[-1] == (3, 3)
+    assert contents(pull(place, tmp_path / "back")) == contents(folder)
+    push(folder, place)  # is there already
+    (folder / "README.md").write_text("another card")
+    with pytest.raises(UserError, match="holds something else already; nothing there is replaced"):
+        push(folder, place)
+
+
+def test_a_push_that_was_stopped_goes_on(folder: Path, place: str, tmp_path: Path, monkeypatch: Any) -> None:
+    sent: list[str] = []
+    send = Place.send
+
+    def stopped(self: Place, file: Path, name: str) -> None:
+        if len(sent) == 1:
+            raise KeyboardInterrupt
+        sent.append(name)
+        send(self, file, name)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Place, "send", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            push(folder, place)
+    with pytest.raises(UserError, match="its push was not finished"):
+        pull(place, tmp_path / "back")
+    again: list[str] = []
+    monkeypatch.setattr(Place, "send", lambda self, file, name: again.append(name) or send(self, file, name))
+    push(folder, place)
+    assert len(sent) == 1 and len(again) == 2 and not {*sent} & {*again}
+    assert contents(pull(place, tmp_path / "back")) == contents(folder)
+
+
+def test_a_pull_that_was_stopped_goes_on(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place, fetched = f"file://{tmp_path}/there", list[str]()
+    push(folder, place)
+    fetch = Place.fetch
+
+    def stopped(self: Place, name: str, part: Path) -> None:
+        if len(fetched) == 2:
+            raise KeyboardInterrupt
+        fetched.append(name)
+        fetch(self, name, part)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Place, "fetch", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            pull(place, tmp_path / "back")
+    assert not (tmp_path / "back").exists()
+    again: list[str] = []
+    monkeypatch.setattr(Place, "fetch", lambda self, name, part: again.append(name) or fetch(self, name, part))
+    assert contents(pull(place, tmp_path / "back")) == contents(folder) and len(again) == 1
+
+
+def test_a_damaged_file_is_refused_and_sent_again(folder: Path, tmp_path: Path) -> None:
+    place = f"file://{tmp_path}/there"
+    push(folder, place)
+    file = tmp_path / "there" / "README.md"
+    file.write_text("A CARD")  # as long as it was
+    with pytest.raises(UserError, match="does not have the bytes that were pushed"):
+        pull(place, tmp_path / "back")
+    (tmp_path / "there" / MANIFEST).unlink()
+    push(folder, place)
+    assert file.read_text() == "a card"
+
+
+def test_two_who_push_do_not_mix(folder: Path, tmp_path: Path) -> None:
+    place = f"file://{tmp_path}/there"
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / BEGUN).write_text("{}")
+    with pytest.raises(UserError, match="was begun with something else"):
+        push(folder, place)
+
+
+def test_an_artefact_goes_from_store_to_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = Recipe("numbers", 1, {"count": 3}, {})
+    one, other = Store(tmp_path / "one"), Store(tmp_path / "other")
+    made = one.get(recipe, lambda draft: (draft / "numbers").write_text("1 2 3") and None)
+    push(made, "memory://numbers")
+    assert pull("memory://numbers", store=other) == other.path(recipe)
+    assert other.has(recipe) and not other.verify() and contents(other.path(recipe)) == contents(made)
+    assert pull("memory://numbers", store=other) == other.path(recipe)
+
+
+def test_a_manifest_that_leads_elsewhere_is_refused(folder: Path, tmp_path: Path) -> None:
+    place = f"file://{tmp_path}/there"
+    push(folder, place)
+    said = json.loads((tmp_path / "there" / MANIFEST).read_text())
+    said["files"]["../out"] = {"size": 1, "checksum": ""}
+    (tmp_path / "there" / MANIFEST).write_text(json.dumps(said))
+    with pytest.raises(UserError, match="cannot be the name"):
+        pull(place, tmp_path / "back")
+    for text in ("{", '{"format": 99, "files": {}}', '{"format": 1}'):
+        (tmp_path / "there" / MANIFEST).write_text(text)
+        with pytest.raises(UserError):
+            pull(place, tmp_path / "back")
+
+
+def test_a_bucket_without_permission_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "anybody")
+    with bucket(refused=True) as (address, objects):
+        with pytest.raises(UserError, match=r"cannot be written .* your permission"):
+            push(folder, f"s3://bucket/data?endpoint_override={address}&scheme=http&region=here")
+        assert not objects
+
+
+def test_the_command_line(invoke: Run, folder: Path, tmp_path: Path) -> None:
+    place = f"file://{tmp_path}/there"
+    assert invoke("push", folder, place).code == 0
+    assert invoke("pull", place, "--out", tmp_path / "back").code == 0
+    assert contents(tmp_path / "back") == contents(folder)
+    refused(invoke("pull", place, "--out", tmp_path / "back"), "exists and is not empty")
+    refused(invoke("pull", place), "is a dataset; say where it goes with --out")
+    refused(invoke("push", tmp_path / "nothing", place), "there is no folder and no artefact")
+    refused(invoke("push", tmp_path, place), "has no recipe.json")
+    refused(invoke("push", folder, "gopher://there"), "is no place that can be reached")
+    refused(invoke("pull", f"file://{tmp_path}/empty", "--out", tmp_path / "b"), f"has no {MANIFEST}")
