@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from recombine.semantics.bits import holds, lowest, popcount, select
+from recombine.semantics.table import AT_ONCE as ROWS_AT_ONCE
 from recombine.semantics.table import BLOCK, Table
 from recombine.store.compiled import compiled
 from recombine.store.errors import UserError
@@ -60,6 +61,10 @@ class Episodes(NamedTuple):
         return self.scene[:, self.size :]
 
 
+AT_ONCE = 32
+"""Episodes that are drawn before a large table gives back its memory."""
+
+
 def askable(table: Table, shape: Shape) -> np.ndarray:
     """Which concepts have enough scenes on both sides for an episode, bool[concepts]."""
     accepted = table.count[table.sense]
@@ -75,21 +80,24 @@ def draw_episodes(table: Table, weight: np.ndarray, n: int, shape: Shape, key: K
     concept = rng.choice(len(weight), size=n, p=weight / weight.sum()).astype(np.int32)
     scene = np.zeros((n, 2 * shape.size), np.int32)
     label = np.zeros((n, 2 * shape.size), np.bool_)
-    _draw(
-        rng,
-        table.sense[concept],
-        table.by_sense,
-        table.by_scene,
-        table.before,
-        table.scenes,
-        shape.positives,
-        shape.negatives,
-        shape.kind == "hard",
-        shape.query_from_rivals,
-        shape.easy_block,
-        scene,
-        label,
-    )
+    for low in range(0, n, AT_ONCE):
+        some = slice(low, low + AT_ONCE)
+        _draw(
+            rng,
+            table.sense[concept[some]],
+            table.by_sense,
+            table.by_scene,
+            table.before,
+            table.scenes,
+            shape.positives,
+            shape.negatives,
+            shape.kind == "hard",
+            shape.query_from_rivals,
+            shape.easy_block,
+            scene[some],
+            label[some],
+        )
+        table.rest()
     return Episodes(concept, scene, label)
 
 
@@ -382,7 +390,12 @@ def _select_block(union: np.ndarray, rank: int) -> int:
 
 def scenes_at(table: Table, senses: np.ndarray, ranks: np.ndarray) -> np.ndarray:
     """For each sense, the scene that has `rank` of the sense's scenes before it, int64[n]."""
-    return _scenes_at(table.by_sense, table.before, senses, ranks)
+    found = np.empty(len(senses), np.int64)
+    for low in range(0, len(senses), ROWS_AT_ONCE):
+        some = slice(low, low + ROWS_AT_ONCE)
+        found[some] = _scenes_at(table.by_sense, table.before, senses[some], ranks[some])
+        table.rest()
+    return found
 
 
 @compiled

@@ -1,7 +1,7 @@
 """Episodes: true labels, and negatives drawn exactly as described, checked against `rival_scenes` in plain NumPy."""
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -10,15 +10,21 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import chisquare
 
+from recombine import Curi
 from recombine.benchmarks.curi.edition import PAPER
 from recombine.benchmarks.curi.language import Lot
 from recombine.benchmarks.curi.meaning import Exact
+from recombine.benchmarks.curi.pipeline import probe_scenes
 from recombine.benchmarks.curi.world import CuriWorld
 from recombine.language.expr import Expr, Symbol
+from recombine.semantics import table as table_module
 from recombine.semantics.fold import Plan
 from recombine.semantics.table import BLOCK, Table, build
+from recombine.solvers.oracle import answer
+from recombine.store import arrays as arrays_module
 from recombine.store.errors import UserError
 from recombine.store.key import Key
+from recombine.tasks import episodes as episodes_module
 from recombine.tasks.episodes import (
     Episodes,
     Shape,
@@ -315,3 +321,18 @@ def test_two_rivals_by_hand() -> None:
         allowed = {4, 5, 6, 7, 8} if 0 not in half.positives else {4, 5, 6, 7, 8, 9}
         assert set(half.negatives.tolist()) <= allowed
         assert {4, 5} <= set(half.negatives.tolist()) or 0 not in half.positives
+
+
+@pytest.mark.parametrize("kind", ["hard", "easy"])
+def test_pieces_that_spare_memory_change_no_episode(tiny: Curi, monkeypatch: pytest.MonkeyPatch, kind: Any) -> None:
+    """The generator goes on from piece to piece; a table that gives back its memory has the same bytes."""
+    study, found = tiny.study, []
+    for at_once, large in ((10**6, 2**40), (7, 0)):
+        monkeypatch.setattr(episodes_module, "AT_ONCE", at_once)
+        monkeypatch.setattr(episodes_module, "ROWS_AT_ONCE", at_once)
+        monkeypatch.setattr(table_module, "AT_ONCE", at_once)
+        monkeypatch.setattr(arrays_module, "LARGE", large)
+        drawn = draw_episodes(study.table, np.ones(len(study.table.sense)), 50, study.shape(kind), Key(5))
+        told = answer(study.beliefs("boolean", kind)["strong"], drawn, study.probe)
+        found.append([*drawn, *told, probe_scenes(study.table, Key(6)), study.table.on(drawn.scene[0])])
+    assert all(np.array_equal(one, other) for one, other in zip(*found))
