@@ -76,9 +76,9 @@ def gap_to_best(
         best = table[:, rows].mean(axis=1).max()
         return 100 * np.array([strong[rows].mean(), best, strong[rows].mean() - best])
 
-    found = bootstrap_of(percent, np.arange(len(strong)) if cluster is None else cluster, key)
+    known, best, lost = bootstrap_of(percent, np.arange(len(strong)) if cluster is None else cluster, key)
     over: Over = "episodes" if cluster is None else "meanings"
-    return Gap(split, metric, *found, len(strong), over), list(others)[int(table.mean(axis=1).argmax())]
+    return Gap(split, metric, known, best, lost, len(strong), over), list(others)[int(table.mean(axis=1).argmax())]
 
 
 def over_worlds(gaps: Sequence[Gap]) -> Gap:

@@ -18,17 +18,20 @@ import pyarrow as pa
 from recombine.benchmarks.clevr.english import forms
 from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Families
 from recombine.benchmarks.clevr.formats import SceneFile, write_scenes
+from recombine.benchmarks.clevr.pipeline import ClevrPipeline, ClevrScale
 from recombine.benchmarks.clevr.program import read_program
 from recombine.benchmarks.clevr.questions import Rules
-from recombine.benchmarks.clevr.study import ClevrScale, ClevrStudy
 from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.benchmarks.closure.families import CLOSURE_FAMILIES
-from recombine.benchmarks.closure.study import ClosureStudy
-from recombine.benchmarks.concept_world.study import SHARES, ConceptWorldStudy
+from recombine.benchmarks.closure.pipeline import ClosurePipeline
+from recombine.benchmarks.concept_world.pipeline import SHARES, ConceptWorldPipeline
 from recombine.benchmarks.curi.edition import EDITIONS
 from recombine.benchmarks.curi.laws import LANGUAGE as CURI
+from recombine.benchmarks.curi.pipeline import Scale
 from recombine.benchmarks.curi.spelling import postfix
-from recombine.benchmarks.curi.study import Scale
+from recombine.benchmarks.super_clevr.formats import write_scenes as write_vehicles
+from recombine.benchmarks.super_clevr.pipeline import SuperClevrScale
+from recombine.benchmarks.super_clevr.study import SuperClevr
 from recombine.render.raytrace import LAYERS, raytrace
 from recombine.render.sound import Voicing, sounds
 from recombine.store.key import Key
@@ -93,7 +96,7 @@ def clevr() -> Values:
     }
     with tempfile.TemporaryDirectory() as home:
         for name, (world, rules) in worlds.items():
-            study = ClevrStudy(CLEVR_SCALE, 7, Store(Path(home)), world=world, rules=rules)
+            study = ClevrPipeline(CLEVR_SCALE, 7, Store(Path(home)), world=world, rules=rules)
             scenes, questions = study.scene("val", 0)[0], read_table(study.questions_folder("val"))
             recipes = (study.scenes_recipe("val"), study.questions_recipe("val"))
             found[name] = {"scenes": _scenes(scenes), "recipes": [recipe.digest for recipe in recipes]}
@@ -111,7 +114,7 @@ def closure() -> Values:
     """The questions of every test and of its baseline, with their recipes and scores."""
     found: Values = {}
     with tempfile.TemporaryDirectory() as home:
-        study = ClosureStudy(ClevrStudy(CLEVR_SCALE, 7, Store(Path(home))), (36, 36, 36))
+        study = ClosurePipeline(ClevrPipeline(CLEVR_SCALE, 7, Store(Path(home))), (36, 36, 36))
         for test, families in CLOSURE_FAMILIES.items():
             values: dict[str, object] = {"families": _families(families)}
             for kind in ("closure", "baseline"):
@@ -128,7 +131,7 @@ def concept_world() -> Values:
     """The images of every experiment at a fiftieth of their number, with their recipes."""
     found: Values = {}
     with golden_scale(), tempfile.TemporaryDirectory() as home:
-        study = ConceptWorldStudy("golden", 7, Store(Path(home)))
+        study = ConceptWorldPipeline("golden", 7, Store(Path(home)))
         for name, experiment in study.library.experiments.items():
             tables = {part: study.samples(name, part) for part in ("train", *experiment.tests)}
             codes = {part: _text(map(bytes.hex, table["codes"].to_pylist())) for part, table in tables.items()}
@@ -157,6 +160,28 @@ def media() -> Values:
     return found
 
 
+def super_clevr() -> Values:
+    """Scenes and a picture of every complexity, questions of both editions, the families, a file."""
+    found: Values = {}
+    with tempfile.TemporaryDirectory() as home:
+        for edition, complexity in (("paper", "mid"), ("release", "hard")):
+            scale = SuperClevrScale("golden", 4, 30, 4, 6, 6)
+            with SuperClevr(scale, 7, edition=edition, complexity=complexity, store=Store(Path(home))) as made:
+                scenes, values = made.study.scenes("val"), dict[str, object]()
+                values["scenes"] = _scenes(scenes)
+                values["scenes recipe"] = made.study.scenes_recipe("val").digest
+                drawn = made.world.stage.draw(scenes[:1], 96, 72, ("rgb", "objects", "parts"))
+                values |= {layer: _name(getattr(drawn, layer)) for layer in ("rgb", "objects", "parts")}
+                for kind in made.study.kinds:
+                    values[f"{kind} families"] = _families(made.study.asking.families(kind))
+                    table = made.study.questions("val", kind)
+                    values |= {f"{kind} {column}": name for column, name in _columns(table).items()}
+                write_vehicles(Path(home) / "scenes.json", scenes[:2], made.world, "new")
+                values["file of scenes"] = _text([(Path(home) / "scenes.json").read_text()])
+                found[f"{edition} {complexity}"] = values
+    return found
+
+
 def _families(families: Families) -> str:
     return _text(repr((one.index, one.name, one.test, one.shape, one.outer, one.apart)) for one in families)
 
@@ -171,6 +196,7 @@ GOLDEN: dict[str, Callable[[], Values]] = {
     "concept-world": concept_world,
     "curi": curi,
     "media": media,
+    "super-clevr": super_clevr,
 }
 """By the name of their file."""
 

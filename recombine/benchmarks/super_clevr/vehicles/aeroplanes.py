@@ -92,9 +92,9 @@ def airliner() -> list[Piece]:
         (.045, 0), (.045, .018), (.020, .022), (.006, .0245), (0, .027), (.004, .0295), (.05, .030), (.10, .026),
         (.15, .016), (.15, .012), (.175, 0),
     ], (.310, .145, .040), "s", 16)
-    fan = revolve([(0, 0), (.014, .008), (.016, .0235), (.030, .0235), (.030, 0)], (.310, .145, .040), "s", 14)
-    nose_wheel, nose_leg = gear(.12, 0, .015, .005, .04, .007)
-    main_wheel, main_leg = gear(.51, .090, .018, .006, .05, .009)
+    fan = revolve([(-.006, 0), (.004, .010), (.004, .0258), (.030, .0225), (.030, 0)], (.310, .145, .040), "s", 14)
+    nose_wheel, nose_leg = gear(.12, 0, .022, .008, .04, .011)
+    main_wheel, main_leg = zip(*(gear(s, .084, .022, .009, .05, .013) for s in (.438, .483)))
     return [
         body, belly,
         pair("wing_{}", together([main, tip])),
@@ -104,7 +104,7 @@ def airliner() -> list[Piece]:
         sides(fan).named("propeller").tinted(.6),
         sides(plate([(.345, .066), (.46, .062), (.48, .045), (.37, .062)], (.142, .148))),
         nose_wheel.named("wheel_front"), nose_leg,
-        pair("wheel_back_{}", main_wheel), sides(main_leg),
+        pair("wheel_back_{}", together(main_wheel)), sides(together(main_leg)),
     ]
 
 

@@ -124,7 +124,7 @@ def regular() -> list[Piece]:
     for s in (.28, .68):
         hatch = rectangle(s - .035, s + .035, -.045, .045, .008, 1)
         shell = stamp(shell, "top", hatch, None, HOLE, -.004, within=(.25, 1))
-    shell = lamps(shell, rectangle(.070, .108, .052, .072, .006, 1), rectangle(.088, .112, .080, .130, .004, 1))
+    shell = lamps(shell, rectangle(.054, .118, .046, .078, .008, 1), rectangle(.087, .118, .078, .140, .004, 1))
     return [
         *running_gear(shell, .050, .120, (("wheel_front_{}", .22), ("wheel_back_{}", .75))),
         license_plate("front", 0, .056), license_plate("back", 1, .108),
@@ -159,7 +159,7 @@ def school() -> list[Piece]:
     shell = stamp(shell, "left", rectangle(.520, .558, .140, .197), "", GLASS)
     shell = windows(shell, "right", row(15, .236, .985, .010), .140, .200)
     shell = door(shell, "right", "front", (.166, .224), .050, .206)
-    shell = stamp_pair(shell, "tail", ellipse(.078, .108, .013, count=8), "tail_light_{}", LAMP, within=BEHIND)
+    shell = stamp_pair(shell, "tail", ellipse(.073, .112, .020, .024, 10), "tail_light_{}", LAMP, within=BEHIND)
     head = loft([(.004, .010, .075, .095), (.010, .014, .070, .100), (.05, .014, .070, .100)], 10).moved(w=.066)
     bumper = tube([(.030, .093, .050), (.008, .080, .050), (.004, 0, .050), (.008, -.080, .050), (.030, -.093, .050)],
                   .014, 6)
@@ -194,7 +194,7 @@ def double() -> list[Piece]:
         shell = windows(shell, side, row(8, .182, .975, .008), .200, .282)
         shell = door(shell, side, "front", (.085, .150), .040, .178)
         shell = door(shell, side, "mid", (.450, .515), .040, .178)
-    shell = lamps(shell, rectangle(.050, .086, .044, .062, .006, 1), rectangle(.074, .094, .072, .125, .004, 1))
+    shell = lamps(shell, rectangle(.038, .096, .036, .072, .008, 1), rectangle(.073, .098, .068, .150, .004, 1))
     axles = (("wheel_front_{}", .230), ("wheel_back_{}", .690), ("wheel_back_{}", .785))
     return [
         *running_gear(shell, .045, .098, axles, 7),
@@ -223,7 +223,7 @@ def articulated() -> list[Piece]:
     shell = windows(windows(shell, "left", left, .078, .126), "right", right, .078, .126)
     for name, span in (("front", (.020, .082)), ("mid", (.345, .407)), ("back", (.680, .742))):
         shell = door(shell, "right", name, span, .020, .130)
-    shell = lamps(shell, rectangle(.038, .064, .022, .040, .004, 1), rectangle(.052, .068, .040, .080, .003, 1))
+    shell = lamps(shell, rectangle(.033, .068, .020, .053, .006, 1), rectangle(.0515, .069, .037, .086, .003, 1))
     folds = [(.530 + .006 * i, *((.069, .012, .151) if i % 2 else (.062, .018, .143))) for i in range(11)]
     pods = [loft([(s, .036, .140, .152), (s + .006, .042, .140, .164), (s + .104, .042, .140, .164),
                   (s + .110, .036, .140, .152)], 12, 8) for s in (.21, .74)]

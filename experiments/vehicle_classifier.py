@@ -1,0 +1,197 @@
+"""Whether pictures of vehicles teach what they are: a small classifier of single vehicles.
+
+    python experiments/vehicle_classifier.py [--scenes 4000] [--epochs 8] [--kept FOLDER] [--out FILE.png]
+
+A small network learns shape, colour, material and size from crops of 64 x 64 pixels of our own pictures (as in
+crop_classifier.py: the square around what is visible of an object, which of its pixels show the object, and where it
+was). A third of the pictures are easy, mid and hard each. It is tested on other scenes of each level, and FILE.png is
+its confusion matrix of shapes, by category: rows are what a vehicle is, columns what it is taken for. Crops and every
+epoch are kept, so that a stopped run goes on. It needs the extra `models`.
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from crop_classifier import Crops, altered, as_tensors, crops_of, joined
+from torch import Tensor, nn
+from torch.nn import functional
+
+from recombine.benchmarks.super_clevr.world import COMPLEXITIES, VehicleWorld
+from recombine.render.png import png
+from recombine.report.table import Cell, Column, Table
+from recombine.store.key import Key
+
+WIDTH, HEIGHT, SIDE = 640, 480, 64
+TEST, AT_ONCE = 200, 25
+"""Scenes of each level that the network is tested on, and scenes that are drawn together."""
+LEAST = 200 / (WIDTH * WIDTH)
+"""What is visible of every vehicle: 200 pixels."""
+BATCH, RATE = 64, 3e-3
+WORLDS = {level: VehicleWorld(complexity=level) for level in COMPLEXITIES}
+HEADS = {name: len(WORLDS["easy"].vocabulary[name].values) for name in ("shape", "color", "material", "size")}
+SHAPES = WORLDS["easy"].fleet.shapes
+
+
+def drawn(level: str, many: int, key: Key) -> Crops:
+    """The crops of so many scenes of a level."""
+    world, found = WORLDS[level], []
+    scenes = world.sample(many, key)
+    for i in range(0, many, AT_ONCE):
+        some = scenes[i : i + AT_ONCE]
+        pictures = world.stage.draw(some, WIDTH, HEIGHT, ("rgb", "objects"))
+        assert pictures.rgb is not None and pictures.objects is not None
+        found.append(crops_of(pictures.rgb, pictures.objects, some, HEADS, SIDE, LEAST))
+    return joined(found)
+
+
+def kept(file: Path, level: str, many: int, key: Key) -> Crops:
+    """The same, drawn once."""
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        draft = file.with_suffix(".draft.npz")
+        np.savez(draft, *drawn(level, many, key))
+        draft.rename(file)
+    with np.load(file) as content:
+        return Crops(*(content[name] for name in content.files))
+
+
+class Network(nn.Module):
+    """Four convolutions, then one layer that also knows the place, then one answer per head."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        first = nn.Sequential(nn.Conv2d(4, 24, 5, 2, 2, bias=False), nn.BatchNorm2d(24), nn.ReLU(), nn.MaxPool2d(2))
+        blocks = [self._block(*channels) for channels in ((24, 64), (64, 128))]
+        self.look = nn.Sequential(first, *blocks, self._block(128, 128, pool=False), nn.Flatten())
+        self.place = nn.BatchNorm1d(3)
+        self.think = nn.Sequential(nn.Linear(128 * 16 + 3, 256), nn.ReLU(), nn.Dropout(0.2))
+        self.answer = nn.Linear(256, sum(HEADS.values()))
+
+    def _block(self, before: int, after: int, pool: bool = True) -> nn.Module:
+        found = [nn.Conv2d(before, after, 3, padding=1, bias=False), nn.BatchNorm2d(after), nn.ReLU()]
+        return nn.Sequential(*found, *([nn.MaxPool2d(2)] if pool else []))
+
+    def forward(self, pixels: Tensor, place: Tensor) -> tuple[Tensor, ...]:
+        told = torch.cat([self.look(pixels), self.place(place)], dim=1)
+        return self.answer(self.think(told)).split(list(HEADS.values()), dim=1)
+
+
+def train(crops: Crops, epochs: int, file: Path, key: Key) -> Network:
+    """The network after so many epochs; goes on from the file, which has the last one."""
+    torch.manual_seed(int((key / "start").rng().integers(2**31)))
+    network, done = Network().train(), 0
+    optimizer = torch.optim.AdamW(network.parameters(), weight_decay=1e-2)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=epochs * (len(crops.codes) // BATCH))
+    if file.exists():
+        state = torch.load(file, weights_only=True)
+        done = state["done"]
+        for part, name in ((network, "network"), (optimizer, "optimizer"), (schedule, "schedule")):
+            part.load_state_dict(state[name])
+    for epoch in range(done, epochs):
+        chance = torch.Generator().manual_seed(int((key / "altered" / epoch).rng().integers(2**31)))
+        order, losses = (key / "order" / epoch).rng().permutation(len(crops.codes)), []
+        for i in range(0, len(order) - BATCH + 1, BATCH):
+            pixels, place, codes = as_tensors(crops, order[i : i + BATCH])
+            answers = network(*mirrored(altered(pixels, chance), place, chance))
+            loss = torch.stack([functional.cross_entropy(a, c) for a, c in zip(answers, codes.T)]).sum()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+            losses.append(loss.item())
+        parts = {"network": network, "optimizer": optimizer, "schedule": schedule}
+        torch.save({"done": epoch + 1, **{name: part.state_dict() for name, part in parts.items()}}, file)
+        print(f"epoch {epoch + 1} of {epochs}: loss {np.mean(losses):.3f}", flush=True)
+    return network.eval()
+
+
+def mirrored(pixels: Tensor, place: Tensor, chance: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Half of the crops, at random, as in a mirror."""
+    flip = torch.rand(len(pixels), generator=chance) < 0.5
+    sign = torch.where(flip, -1.0, 1.0)
+    return torch.where(flip[:, None, None, None], pixels.flip(3), pixels), place * torch.stack(
+        [sign, torch.ones_like(sign), torch.ones_like(sign)], dim=1
+    )
+
+
+@torch.inference_mode()
+def told(network: Network, crops: Crops) -> np.ndarray:
+    """What the network says of every crop, int64[n, heads]."""
+    said = []
+    for i in range(0, len(crops.codes), BATCH):
+        pixels, place, _ = as_tensors(crops, slice(i, i + BATCH))
+        said.append(torch.stack([answer.argmax(dim=1) for answer in network(pixels, place)], dim=1).numpy())
+    return np.concatenate(said)
+
+
+def table(said: dict[str, np.ndarray], crops: dict[str, Crops], note: str) -> Table:
+    category = np.array(
+        [[*dict(WORLDS["easy"].fleet.categories)].index(WORLDS["easy"].fleet.category[s]) for s in SHAPES]
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for level, found in said.items():
+        right, true = found == crops[level].codes, crops[level].codes[:, 0]
+        siblings = category[found[:, 0]] == category[true]
+        shares = [100 * float(right[:, i].mean()) for i in range(len(HEADS))]
+        rows.append((level, len(right), *shares, 100 * float(siblings.mean())))
+    names = (*(f"{name} %" for name in HEADS), "category %")
+    columns = (Column("pictures"), Column("crops", "right"), *(Column(name, "right", ".2f") for name in names))
+    return Table("One vehicle, told from its crop", columns, tuple(rows), note)
+
+
+def confusion(said: dict[str, np.ndarray], crops: dict[str, Crops]) -> np.ndarray:
+    """How often a shape is taken for another, int64[21, 21], over all levels."""
+    found = np.zeros((len(SHAPES), len(SHAPES)), np.int64)
+    for level, answers in said.items():
+        np.add.at(found, (crops[level].codes[:, 0], answers[:, 0]), 1)
+    return found
+
+
+def chart(found: np.ndarray, cell: int = 20) -> np.ndarray:
+    """The confusion matrix as a picture: darker where more, white lines between categories."""
+    share = found / np.maximum(found.sum(axis=1, keepdims=True), 1)
+    shade = np.where(np.eye(len(found), dtype=bool), 0.35 * share, np.sqrt(share))
+    picture = np.repeat(np.repeat(255 - np.rint(255 * np.clip(shade, 0, 1)), cell, axis=0), cell, axis=1)
+    edge = np.cumsum([len(names) for _, names in WORLDS["easy"].fleet.categories])[:-1] * cell
+    picture[edge], picture[:, edge] = 128, 128
+    return np.repeat(picture.astype(np.uint8)[..., None], 3, axis=2)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--scenes", type=int, default=4_000)
+    parser.add_argument("--epochs", type=int, default=8)
+    parser.add_argument("--kept", type=Path, default=Path("out/vehicle-classifier"))
+    parser.add_argument("--out", type=Path)
+    chosen = parser.parse_args()
+    torch.set_num_threads(1)
+    start, key, many = time.process_time(), Key(0) / "vehicle crops", chosen.scenes // len(WORLDS)
+    train_on = joined(
+        [kept(chosen.kept / f"{level}-{many}.npz", level, many, key / "train" / level) for level in WORLDS]
+    )
+    network = train(train_on, chosen.epochs, chosen.kept / f"{many}-{chosen.epochs}.pt", key)
+    crops = {level: kept(chosen.kept / f"test-{level}.npz", level, TEST, key / "test" / level) for level in WORLDS}
+    said = {level: told(network, crops[level]) for level in WORLDS}
+    note = (
+        f"trained on {len(train_on.codes):,} crops of {3 * many:,} scenes, {chosen.epochs} epochs; "
+        f"{time.process_time() - start:.0f} s of CPU time"
+    )
+    print(table(said, crops, note).markdown())
+    matrix = confusion(said, crops)
+    wrong = matrix * ~np.eye(len(SHAPES), dtype=bool)
+    print(
+        "\nMost often mistaken: "
+        + ", ".join(
+            f"{SHAPES[i]} for {SHAPES[j]} {wrong[i, j]}"
+            for i, j in zip(*np.unravel_index(np.argsort(-wrong, axis=None)[:10], wrong.shape))
+        )
+    )
+    if chosen.out:
+        chosen.out.write_bytes(png(chart(matrix)))
+
+
+if __name__ == "__main__":
+    main()
