@@ -74,7 +74,7 @@ def _read(source: Source, number: int) -> Scenes:
             raise UserError(f"{file} does not hold the scenes {first} to {expected[-1]}, one after the other")
         _check_words(file, table, source.vocabulary)
         return from_table(source.vocabulary, table, source.places)
-    except (KeyError, ValueError, TypeError, AttributeError, IndexError, pa.ArrowException) as error:
+    except (KeyError, ValueError, TypeError, AttributeError, IndexError, ArithmeticError, pa.ArrowException) as error:
         raise UserError(f"{file} does not hold scenes as the dataset describes them ({error})") from error
 
 

@@ -106,23 +106,32 @@ class Images:
     name: ClassVar[str] = "images"
     kinds: ClassVar[str] = "images"
     suffix: ClassVar[str] = ".parquet"
+    schema: ClassVar[pa.Schema] = IMAGES
 
     @property
     def batch(self) -> int:
         return max(1, min(BATCH, PIXELS // (self.look.width * self.look.height)))
 
+    def anywhere(self) -> "Images":
+        """The same images without the folder of anything that they are made with."""
+        return self
+
     def table(self, first: int, scenes: Scenes) -> pa.Table:
         """One row per scene."""
         pictures = self.look.pictures(first, scenes)
-        assert pictures.rgb is not None and pictures.objects is not None
+        assert pictures.rgb is not None
         numbers = range(first, first + len(scenes))
         files = [(png(rgb, LEVEL), f"{key(number)}.png") for number, rgb in zip(numbers, pictures.rgb)]
-        return pa.table(
-            {"scene": numbers, "image": _files(files), **_masks(scenes, pictures.objects)}, typed(IMAGES, image=IMAGE)
-        )
+        columns = {"scene": numbers, "image": _files(files), **self.masks(scenes, pictures)}
+        return pa.table(columns, typed(self.schema, image=IMAGE))
+
+    def masks(self, scenes: Scenes, pictures: "Pictures") -> dict[str, pa.Array]:
+        """What is seen of the objects, where."""
+        assert pictures.objects is not None
+        return _masks(scenes, pictures.objects)
 
     def write(self, sink: BinaryIO, batches: Iterable[Batch], recipe: Recipe) -> None:
-        write_parquet(sink, typed(IMAGES, image=IMAGE), (self.table(*batch) for batch in batches), recipe)
+        write_parquet(sink, typed(self.schema, image=IMAGE), (self.table(*batch) for batch in batches), recipe)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from typing import Any
 
 from recombine import __version__
 from recombine.render.dataset import Source
+from recombine.render.encodings import Images, Look
 from recombine.store.errors import UserError
 from recombine.store.paths import plain_name
 from recombine.store.recipe import Recipe
@@ -48,6 +49,10 @@ class Dataset:
     def source(self, part: str, folder: Path) -> Source:
         """The scenes of a part, which are in this folder."""
         return Source(str(folder), self.vocabulary, self.places, dict(self.parts)[part], self.per_file)
+
+    def images(self, width: int, height: int, photo: bool) -> Images:
+        """How its scenes are drawn."""
+        return Images(Look(width, height, photo))
 
 
 def write_dataset(
@@ -93,8 +98,8 @@ def _dataset(plain: Mapping[str, Any]) -> Dataset:
     parts = tuple((plain_name(part) if part else "", int(scenes)) for part, scenes in plain["parts"])
     if min(*numbers.values(), *(scenes for _, scenes in parts)) < 1:
         raise ValueError("a number is not positive")
-    if any(len(attribute.values) >= ABSENT for attribute in attributes):
-        raise ValueError("an attribute has too many values")
+    if not all(0 < len(attribute.values) < ABSENT for attribute in attributes):
+        raise ValueError("an attribute has no values, or too many")
     first_bin = None if plain["first_bin"] is None else int(plain["first_bin"])
     return Dataset(str(plain["benchmark"]), Vocabulary(attributes), parts=parts, first_bin=first_bin, **numbers)
 

@@ -209,11 +209,11 @@ def _blank(*shape: int) -> np.ndarray:
 def _caption(text: str, width: int) -> list[np.ndarray]:
     """Some room, then the lines of a caption that fit into a width; nothing where it is empty."""
     letters = max(1, (width + LETTER) // (6 * LETTER))
-    lines = [_written(line)[:, :width] for line in textwrap.wrap(text, letters)]
+    lines = [written(line)[:, :width] for line in textwrap.wrap(text, letters)]
     return [_blank(GAP, width), *lines] if lines else []
 
 
-def _written(text: str) -> np.ndarray:
+def written(text: str) -> np.ndarray:
     """A line of text, in letters as wide as they need."""
     gap = np.zeros((9, 1), bool)
     marks = np.concatenate([part for sign in text.lower() for part in (_letter(sign), gap)], axis=1)[:, :-1]

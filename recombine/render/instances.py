@@ -76,7 +76,11 @@ class Instances:
         return Instances(
             self.models,
             np.array([0, rows.stop - rows.start]),
-            *(column[rows] for column in (self.object, self.model, self.position, self.turn, self.size)),
+            self.object[rows],
+            self.model[rows],
+            self.position[rows],
+            self.turn[rows],
+            self.size[rows],
             self.body[rows],
             self.painted[rows.start : rows.stop + 1] - paints.start,
             self.part[paints],

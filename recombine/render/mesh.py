@@ -1,4 +1,4 @@
-"""Meshes of the user's own, for the photo renderer: OBJ and PLY files, whose named groups are parts.
+"""Meshes of the user's own, for the photo renderer: OBJ, glTF and PLY files, whose named groups are parts.
 
     car = Mesh("car.obj", object=3, position=(1, 0, 0), size=0.5, color="red", paint={"wheels": "gray"})
     photograph(scenes, 480, 320, ("rgb", "objects", "parts"), meshes=[[car], ...])
@@ -9,13 +9,15 @@ of the file; a mesh without groups has no parts. Corners without normals get tho
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from recombine.render.gltf import read_gltf
+from recombine.render.loose import LARGEST, MOST, Loose
 from recombine.render.materials import COLORS, MATERIALS, choose
+from recombine.render.obj import read_obj
 from recombine.render.primitives import CLOSE, HUGE, NO_PART
 from recombine.render.studio import Body, brushed
 from recombine.render.tessellate import Surface
@@ -24,8 +26,6 @@ from recombine.store.untrusted import read_bytes
 from recombine.world.camera import FORWARD, POSITION, Camera
 
 Color = str | tuple[float, float, float]
-MOST, LARGEST = 1_000_000, 128 * 2**20
-"""Corners or faces of a mesh, and bytes of its file."""
 HEADER = 2**16
 
 
@@ -93,72 +93,29 @@ def _check(mesh: Mesh, points: np.ndarray, view: np.ndarray) -> None:
 
 # --- files --------------------------------------------------------------------------------------------------------
 
+READERS = {".obj": read_obj, ".gltf": read_gltf, ".glb": read_gltf}
+
 
 def read_groups(file: Path, mitsuba: Any) -> dict[str, Surface]:
     """The named groups of a file; one without a name where it has none."""
     if not file.is_file():
         raise UserError(f"there is no mesh {file}")
     kind = file.suffix.lower()
-    if kind not in (".obj", ".ply"):
-        raise UserError(f"{file} is no mesh that can be read; convert it to .obj or .ply")
-    groups = _read_obj(file) if kind == ".obj" else {"": _read_ply(file, mitsuba)}
-    if not groups:
+    if kind == ".ply":
+        return {"": _read_ply(file, mitsuba)}
+    if kind not in READERS:
+        raise UserError(f"{file} is no mesh that can be read; convert it to {', '.join(READERS)} or .ply")
+    loose = READERS[kind](file)
+    if not len(loose.corners):
         raise UserError(f"{file} has no faces")
-    return groups
+    return {loose.names[group]: _gathered(loose, loose.group == group) for group in np.unique(loose.group).tolist()}
 
 
-def _read_obj(file: Path) -> dict[str, Surface]:
-    """The corners and faces of an OBJ file; textures and materials are left aside."""
-    points: list[list[float]] = []
-    normals: list[list[float]] = []
-    groups: dict[str, list[list[tuple[int, int | None]]]] = {}
-    name, faces = "", 0
-    for number, line in enumerate(StringIO(_text(file), newline=None), 1):
-        if max(len(points), len(normals), faces) > MOST:
-            raise UserError(f"{file} has more than {MOST:,} corners or faces; simplify it")
-        word, *rest = line.partition("#")[0].split() or [""]
-        try:
-            if word in ("v", "vn"):
-                (points if word == "v" else normals).append([float(rest[i]) for i in range(3)])
-            elif word in ("g", "o"):
-                name = " ".join(rest)
-            elif word == "f":
-                corners = [_corner(text, len(points), len(normals)) for text in rest]
-                fan = [[corners[0], corners[i], corners[i + 1]] for i in range(1, len(corners) - 1)]
-                groups.setdefault(name, []).extend(fan)
-                faces += len(fan)
-        except (ValueError, IndexError) as error:
-            raise UserError(f"{file}, line {number}: '{line.strip()}' cannot be read") from error
-    return {group: _gathered(np.array(points), normals, fans) for group, fans in groups.items() if fans}
-
-
-def _text(file: Path) -> str:
-    return read_bytes(file, LARGEST, "simplify it").decode("utf-8", "replace")
-
-
-def _corner(text: str, points: int, normals: int) -> tuple[int, int | None]:
-    """The point of a corner and its normal, from 3, 3/1, 3//2 or 3/1/2; negative numbers count from the end."""
-    numbers = text.split("/")
-    normal = _index(numbers[2], normals) if len(numbers) > 2 and numbers[2] else None
-    return _index(numbers[0], points), normal
-
-
-def _index(text: str, count: int) -> int:
-    number = int(text)
-    found = number - 1 if number > 0 else count + number
-    if not 0 <= found < count:
-        raise ValueError(f"{number} is out of range")
-    return found
-
-
-def _gathered(points: np.ndarray, normals: list[list[float]], faces: list[list[tuple[int, int | None]]]) -> Surface:
-    corners = [corner for face in faces for corner in face]
-    where = points[[point for point, _ in corners]]
-    own = flat_normals(where)
-    given = np.array([own[i] if n is None else normals[n] for i, (_, n) in enumerate(corners)])
+def _gathered(loose: Loose, which: np.ndarray) -> Surface:
+    corners, given = loose.corners[which].reshape(-1, 3), loose.normals[which].reshape(-1, 3)
     length = np.linalg.norm(given, axis=1, keepdims=True)
-    unit = np.where(length > 0, given / np.maximum(length, 1e-30), own)
-    return Surface(where, unit, np.arange(len(where)).reshape(-1, 3))
+    unit = np.where(length > 0, given / np.where(length > 0, length, 1.0), flat_normals(corners))
+    return Surface(corners, unit, np.arange(len(corners)).reshape(-1, 3))
 
 
 def flat_normals(corners: np.ndarray) -> np.ndarray:

@@ -69,7 +69,7 @@ def measures(models: tuple[Model, ...]) -> Measures:
     return Measures(low, high, np.array(far), area)
 
 
-_EMPTY = {
+_EMPTY: dict[str, np.ndarray] = {
     "points": np.zeros((0, 3)),
     "corners": np.zeros((0, 3), np.int32),
     "surface": np.zeros((0, SURFACE), np.float32),

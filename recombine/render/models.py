@@ -9,8 +9,7 @@ import numpy as np
 class Model:
     """A thing made of triangles, built once and drawn wherever it stands.
 
-    x points ahead, y to the left, z up; the origin is the middle of its box in the ground plan, at the height that
-    facts/super-clevr.md measures placements from.
+    x points ahead, y to the left, z up; it is placed by its origin, the middle of its box in the ground plan.
     """
 
     name: str

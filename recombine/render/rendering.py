@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 from recombine.render.dataset import Cost, RenderScenes, Source, cost
 from recombine.render.encodings import LARGEST, Form, Images, Look, Recordings, Samples, Sounds
 from recombine.render.folders import Dataset, read_dataset, write_dataset
+from recombine.store.cards import About
 from recombine.store.durations import time_of
 from recombine.store.engine import Engine, Progress, engine, shard_bounds
 from recombine.store.errors import UserError
-from recombine.store.outputs import disk_of, draft_of, export, holds, positive
+from recombine.store.outputs import Dress, disk_of, draft_of, export, holds, positive
 from recombine.store.paths import remove, within
 from recombine.store.recipe import Recipe
 from recombine.store.room import size_text
@@ -177,7 +178,7 @@ def _forms(dataset: Dataset, chosen: Wanted, format: str) -> dict[str, Form]:
     if format not in FORMATS:
         raise UserError(f"there is no format '{format}' for images and sounds; choose one of {', '.join(FORMATS)}")
     width, height = chosen.size or (dataset.width, dataset.height)
-    images = Images(Look(width, height, chosen.photo)) if "images" in chosen.kinds else None
+    images = dataset.images(width, height, chosen.photo) if "images" in chosen.kinds else None
     sounds = _sounds(dataset, chosen.recordings) if "sounds" in chosen.kinds else None
     if format == "webdataset":
         return {"webdataset": Samples(images, sounds)}
@@ -193,10 +194,12 @@ def _sounds(dataset: Dataset, recordings: str | None) -> Sounds:
 
 
 def _anywhere(form: Form) -> Form:
-    """The form without the folder of its recordings."""
+    """The form without the folders of what it is made with."""
     if isinstance(form, Samples):
-        return replace(form, sounds=form.sounds and form.sounds.anywhere())
-    return form.anywhere() if isinstance(form, Sounds) else form
+        return replace(
+            form, images=form.images and form.images.anywhere(), sounds=form.sounds and form.sounds.anywhere()
+        )
+    return form.anywhere()
 
 
 def _check_sound(found: list[Work]) -> None:
@@ -296,6 +299,8 @@ def deliver(
     made: Mapping[str, Any],
     write: Callable[[Path], None] | None = None,
     also: Callable[[Path], None] | None = None,
+    about: About | None = None,
+    dress: Dress | None = None,
 ) -> Path:
     """Write a dataset into a folder: artefacts are copied, what the store does not have is rendered in place.
 
@@ -318,7 +323,7 @@ def deliver(
             writer(draft)
         write_dataset(draft, dataset, world, {work.name: work.recipe for work in todo}, made)
 
-    return export({**({} if write else found), **ready}, out, [work.name for work in rest], add)
+    return export({**({} if write else found), **ready}, out, [work.name for work in rest], add, about, dress)
 
 
 def _keep(todo: list[Work], store: Store, engine: Engine) -> Path:
@@ -353,30 +358,38 @@ def render_scenes(
     out: str | Path | None,
     chosen: Wanted | str,
     format: str,
-    workers: int,
+    workers: int | Engine,
     progress: Progress,
     tell: Tell,
+    read: Callable[[Path], tuple[Dataset, Any]] = read_dataset,
+    about: Callable[[str, Mapping[str, Any]], About | None] | None = None,
 ) -> Path:
     """Render the dataset in a folder, by default into one beside `named`."""
-    described, world = read_dataset(folder)
+    described, world = read(folder)
     chosen = wanted(chosen) if isinstance(chosen, str) else chosen
     parts = {part: folder / "scenes" / part for part, _ in described.parts}
     given = {part: Given(path, _digest(path, "*.parquet")) for part, path in parts.items()}
     todo = works(described, lambda: given, chosen, format)
     target = Path(out) if out is not None else _beside(named, described, chosen)
     made = {"rendered": {work.name: work.recipe.digest for work in todo}}
-    if holds(target, made):
+    kinds = ",".join(chosen.kinds)
+    card = about(described.benchmark, {"kind": kinds, "size": _look(described, chosen)}) if about else None
+    if holds(target, made, card):
         tell(f"{target} holds exactly this already")
         return target
     found = {f"scenes/{part}".rstrip("/"): path for part, path in parts.items()}
     with engine(workers, progress) as hands:
         announce(todo, None, target, hands, tell)
-        return deliver(described, world, found, todo, None, hands, target, made)
+        return deliver(described, world, found, todo, None, hands, target, made, about=card)
+
+
+def _look(dataset: Dataset, chosen: Wanted) -> str:
+    return str(Look(*(chosen.size or (dataset.width, dataset.height)), chosen.photo))
 
 
 def _beside(folder: Path, dataset: Dataset, chosen: Wanted) -> Path:
     """A name for what is rendered of a dataset."""
-    look = Look(*(chosen.size or (dataset.width, dataset.height)), chosen.photo)
-    kinds = [str(look) if kind == "images" else kind for kind in chosen.kinds]
+    look = _look(dataset, chosen)
+    kinds = [look if kind == "images" else kind for kind in chosen.kinds]
     folder = folder.absolute()
     return folder.with_name("-".join([folder.name, *kinds]))

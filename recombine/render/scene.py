@@ -10,7 +10,11 @@ from recombine.store.errors import UserError
 from recombine.world.scenes import Scenes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PIL.Image import Image
+
+    from recombine.render.raytrace import Pictures
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +28,8 @@ class Scene:
     """Width and height of its picture, unless others are asked for."""
     first_bin: int | None = None
     """The number of the first column and row of the grid that is heard; None where scenes have no sound."""
+    draw: "Callable[..., Pictures] | None" = None
+    """Draws batches of such scenes; None for the ray tracer."""
 
     @property
     def objects(self) -> list[dict[str, str]]:
@@ -47,9 +53,12 @@ class Scene:
 
     def pixels(self, width: int | None = None, height: int | None = None) -> np.ndarray:
         """The picture, uint8[height, width, 3]."""
-        from recombine.render.raytrace import raytrace
+        draw = self.draw
+        if draw is None:
+            from recombine.render.raytrace import raytrace
 
-        rgb = raytrace(self.alone, width or self.size[0], height or self.size[1], ("rgb",)).rgb
+            draw = raytrace
+        rgb = draw(self.alone, width or self.size[0], height or self.size[1], ("rgb",)).rgb
         assert rgb is not None
         return rgb[0]
 

@@ -207,7 +207,8 @@ def test_a_mesh_of_a_primitive_is_seen_as_the_primitive_is(tmp_path: Path) -> No
         ("own.obj", "v 0 0 0\n", "has no faces"),
         ("own.obj", "", "has no faces"),
         ("own.ply", "nonsense", "is no PLY file that can be read"),
-        ("own.glb", "", r"convert it to \.obj or \.ply"),
+        ("own.fbx", "", r"convert it to \.obj, \.gltf, \.glb or \.ply"),
+        ("own.glb", "", "is no GLB file"),
     ],
 )
 def test_meshes_that_cannot_be_read_say_where(tmp_path: Path, name: str, text: str, said: str) -> None:

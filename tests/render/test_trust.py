@@ -12,7 +12,7 @@ import pytest
 
 from recombine import render_dataset
 from recombine.benchmarks.clevr.world import ClevrWorld
-from recombine.render import mesh
+from recombine.render import mesh, obj
 from recombine.render.encodings import Look
 from recombine.render.folders import read_dataset
 from recombine.render.png import SIGNATURE, _chunk, read_png
@@ -51,6 +51,8 @@ def everything(folder: Path) -> set[str]:
 def test_a_foreign_dataset_is_rendered(foreign: Path, tmp_path: Path) -> None:
     render_dataset(foreign, tmp_path / "pics", SMALL)
     assert everything(tmp_path / "pics") == {
+        "README.md",
+        "croissant.json",
         "recipe.json", "images", "images/images-00000.parquet", "scenes", "scenes/scenes-00000.parquet"
     }  # fmt: skip
 
@@ -180,6 +182,7 @@ def test_a_picture_may_be_bounded_further(tmp_path: Path) -> None:
 
 def test_a_mesh_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mesh, "MOST", 10)
+    monkeypatch.setattr(obj, "MOST", 10)
     (tmp_path / "it.obj").write_text("v 0 0 0\n" * 20)
     with pytest.raises(UserError, match=r"it\.obj has more than 10"):
         mesh.read_groups(tmp_path / "it.obj", None)

@@ -20,6 +20,9 @@ BODY = ""
 CREASE = 41.3
 """Degrees between two faces from which on the edge between them is sharp."""
 
+CROWD = 48
+"""Where more corners meet than this, every face has a normal of its own."""
+
 Point = Sequence[float]
 
 
@@ -141,9 +144,12 @@ def smooth(corners: np.ndarray, crease: float = CREASE) -> np.ndarray:
         return np.zeros((0, 3, 3))
     out = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     unit = out / np.maximum(length(out), 1e-300)[:, None]
-    _, point = np.unique(np.round(corners.reshape(-1, 3), 7) + 0.0, axis=0, return_inverse=True)
-    order = np.argsort(point.reshape(-1), kind="stable")
-    count = np.bincount(point.reshape(-1))
+    _, found = np.unique(np.round(corners.reshape(-1, 3), 7) + 0.0, axis=0, return_inverse=True)
+    point = found.reshape(-1)
+    crowded = np.flatnonzero((np.bincount(point) > CROWD)[point])
+    point[crowded] = len(point) + np.arange(len(crowded))
+    order = np.argsort(point, kind="stable")
+    count = np.unique(point, return_counts=True)[1]
     each = np.repeat(count, count)  # how many corners meet where this one is
     start = np.repeat(np.cumsum(count) - count, count)
     mine = np.repeat(np.arange(len(order)), each)

@@ -108,7 +108,7 @@ def cut(piece: Piece, view: str, outline: Outline, within: tuple[float, float] =
         number = number[kept]
     touched = np.zeros(len(piece), bool)
     touched[number] = True
-    fragments = together(rest, keep=True)[touched[np.concatenate(origin)]] if rest else piece[:0]
+    fragments = together(rest, keep=True)[touched[np.concatenate(origin)]] if rest else piece[np.zeros(0, np.int64)]
     return inside, together([piece[~touched], fragments], keep=True)
 
 
