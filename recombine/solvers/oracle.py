@@ -137,13 +137,14 @@ def answer(belief: Belief, episodes: Episodes, probe: Probe, candidates_from: in
     label, kept = episodes.label[:, :size], np.full(n, -np.inf)
     if candidates_from is not None:
         label, kept = label & (np.arange(size) < candidates_from), belief.log_weight[episodes.concept]
+    used, place = np.unique(episodes.scene, return_inverse=True)  # few of all scenes, which may not fit in memory
     with np.errstate(over="ignore"):  # hashing wraps around on purpose, of which a loop that is not compiled would warn
         _answer(
             table.sense[episodes.concept],
             kept,
-            episodes.scene,
+            place.reshape(episodes.scene.shape).astype(episodes.scene.dtype),
             label,
-            table.by_scene,
+            table.rows(used),
             table.count,
             belief.reach(episodes.support.reshape(-1), label.reshape(-1), np.arange(n + 1) * size),
             log_weight,

@@ -7,6 +7,7 @@ is ill-formed or has no answer is wrong.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import torch
@@ -129,4 +130,4 @@ def groups(alike: np.ndarray, at_once: int) -> Iterator[np.ndarray]:
 
 
 def _device(network: nn.Module) -> torch.device:
-    return next(network.parameters()).device
+    return next(chain(network.parameters(), network.buffers())).device

@@ -90,7 +90,7 @@ def test_a_record_that_was_cut_off_is_left_out_and_a_damaged_one_is_seen(tmp_pat
     events.file.write_bytes(whole[:-3])
     assert not list(read_scalars(events.file))
     events.file.write_bytes(whole[:-6] + b"?" + whole[-5:])
-    with pytest.raises(ValueError, match="is damaged"):
+    with pytest.raises(UserError, match="is damaged"):
         list(read_scalars(events.file))
 
 

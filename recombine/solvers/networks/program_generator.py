@@ -101,6 +101,15 @@ class ProgramGenerator(nn.Module):
                 break
         return torch.stack(texts, dim=1)
 
+    @torch.no_grad()
+    def look(self, word: Tensor, length: Tensor, longest: int = LONGEST) -> tuple[Tensor, Tensor]:
+        """The likeliest programs, and for every token the attention to words, float[n, t, s]."""
+        token, step, seen = self.write(word, length, longest), _Step(self, self.read(word, length)), []
+        for last in torch.cat([torch.full_like(token[:, :1], START), token[:, :-1]], dim=1).unbind(dim=1):
+            seen.append(_attention(self, step.reading, step.hidden))
+            step(last)
+        return token, torch.stack(seen, dim=1)
+
 
 class Reading(NamedTuple):
     """A question that was read."""
@@ -134,13 +143,18 @@ class _Step:
 def _next(
     network: ProgramGenerator, reading: Reading, told: Tensor, hidden: Tensor, cell: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    score = network.weigh(torch.tanh(reading.keys + network.asks(hidden)[:, None]))[..., 0]
-    if reading.spoken is not None:
-        score = score.masked_fill(~reading.spoken, NEVER)
-    context = torch.bmm(score.softmax(dim=-1)[:, None], reading.values)[:, 0]
+    context = torch.bmm(_attention(network, reading, hidden)[:, None], reading.values)[:, 0]
     enter, forget, new, leave = (told + network.gates(torch.cat([context, hidden], dim=1))).chunk(4, dim=1)
     cell = forget.sigmoid() * cell + enter.sigmoid() * new.tanh()
     return leave.sigmoid() * cell.tanh(), cell, context
+
+
+def _attention(network: ProgramGenerator, reading: Reading, hidden: Tensor) -> Tensor:
+    """How much each word is attended to, float[n, s]."""
+    score: Tensor = network.weigh(torch.tanh(reading.keys + network.asks(hidden)[:, None]))[..., 0]
+    if reading.spoken is not None:
+        score = score.masked_fill(~reading.spoken, NEVER)
+    return score.softmax(dim=-1)
 
 
 def plain_decode(network: ProgramGenerator, reading: Reading, shown: Tensor) -> tuple[Tensor, Tensor]:

@@ -88,7 +88,14 @@ class TensorNMN(nn.Module):
             [self._one(seen.rows(torch.tensor([i])), programs.rows(slice(i, i + 1))) for i in range(len(programs))]
         )
 
-    def _one(self, seen: Cells, program: Layout) -> Tensor:
+    def look(self, cells: Cells, program: Layout) -> dict[int, tuple[Tensor, Tensor]]:
+        """Of one program, by the place of each node: each cell's share of what it gives, float[1, k], and the scores of
+        answers to that."""
+        seen, found = self.stem(cells), dict[int, tuple[Tensor, Tensor]]()
+        self._one(seen, program, found)
+        return dict(sorted(found.items()))
+
+    def _one(self, seen: Cells, program: Layout, told: dict[int, tuple[Tensor, Tensor]] | None = None) -> Tensor:
         given: dict[int, Tensor] = {}
         for at in reversed(np.flatnonzero(program.token[0]).tolist()):
             token, places = int(program.token[0, at]), (int(program.left[0, at]), int(program.right[0, at]))
@@ -98,6 +105,9 @@ class TensorNMN(nn.Module):
                 given[at] = self.shared(inputs, scene, seen.there, torch.tensor([token]))
             else:
                 given[at] = self.own[token - SPECIAL](inputs, scene, seen.there)
+            if told is not None:
+                size = given[at].norm(dim=-1)
+                told[at] = size / size.sum(dim=-1, keepdim=True).clamp(min=1e-9), self.classifier(given[at], seen.there)
         scores: Tensor = self.classifier(given[0], seen.there)
         return scores
 

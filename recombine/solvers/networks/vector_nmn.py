@@ -52,12 +52,13 @@ class VectorNMN(nn.Module):
         self.from_token = nn.Linear(width, hidden)
         self.from_left, self.from_right = (nn.Linear(width, hidden, bias=False) for _ in range(2))
         self.coefficients = nn.ModuleList(nn.Linear(plan.hidden, 2 * width) for _ in range(layers))
-        self.layers = nn.ModuleList(Near(width, width, plan.shape.grid) for _ in range(layers))
+        blocks = [Near(width, width, plan.shape.grid) for _ in range(layers)]
+        self.layers = nn.ModuleList(blocks)
         self.classifier = nn.Sequential(
             nn.Linear(width, plan.classifier), nn.ReLU(), nn.Linear(plan.classifier, plan.answers)
         )
         if not plan.norm:  # as PyTorch begins layers: what is not normalised would grow from module to module
-            for layer in self.layers:
+            for layer in blocks:
                 nn.init.kaiming_uniform_(layer.weight, a=5**0.5)
         # Leaves first, all others together: whatever is ready runs.
         self.kind = (plan.functions.arities > 0).astype(np.int64)
@@ -85,11 +86,17 @@ class VectorNMN(nn.Module):
 
     def module(self, x: Tensor, there: Tensor | None, hidden: Tensor) -> Tensor:
         """float[m, k, width], float[m, hidden] -> float[m, width]"""
+        return self._pooled(self._blocks(x, hidden), there)
+
+    def _blocks(self, x: Tensor, hidden: Tensor) -> Tensor:
         for block in range(self.plan.blocks):
             before = x
             for layer in (2 * block, 2 * block + 1):
                 x = self._conditioned(x, hidden, layer)
                 x = torch.relu(x + before if layer % 2 else x)
+        return x
+
+    def _pooled(self, x: Tensor, there: Tensor | None) -> Tensor:
         found = highest(x, there)
         return layer_norm(found, found.shape[-1:]) if self.plan.norm else found
 
@@ -109,13 +116,24 @@ class VectorNMN(nn.Module):
             [self._one(seen.rows(torch.tensor([i])), programs.rows(slice(i, i + 1))) for i in range(len(programs))]
         )
 
-    def _one(self, seen: Cells, program: Layout) -> Tensor:
+    def look(self, cells: Cells, program: Layout) -> dict[int, tuple[Tensor, Tensor]]:
+        """Of one program, by the place of each node: the share of largest values that each cell has, float[1, k], and
+        the scores of answers to its vector."""
+        seen, found = self.stem(cells), dict[int, tuple[Tensor, Tensor]]()
+        self._one(seen, program, found)
+        return dict(sorted(found.items()))
+
+    def _one(self, seen: Cells, program: Layout, told: dict[int, tuple[Tensor, Tensor]] | None = None) -> Tensor:
         zero = seen.features.new_zeros(1, self.plan.width)
         given: dict[int, Tensor] = {-1: zero}
         for at in reversed(np.flatnonzero(program.token[0]).tolist()):
             left, right = (given[int(column[0, at])] for column in (program.left, program.right))
             token = torch.tensor([int(program.token[0, at])])
             heard = self.from_token(self.token(token)) + self.from_left(left) + self.from_right(right)
-            given[at] = self.module(seen.features, seen.there, torch.relu(heard))
+            x = self._blocks(seen.features, torch.relu(heard))
+            given[at] = self._pooled(x, seen.there)
+            if told is not None:
+                largest = torch.nn.functional.one_hot(x.argmax(dim=1), x.shape[1]).float().mean(dim=1)
+                told[at] = largest, self.classifier(given[at])
         scores: Tensor = self.classifier(given[0])
         return scores

@@ -10,6 +10,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from recombine.store.errors import UserError
+from recombine.store.untrusted import read_bytes
+
 VARINT, DOUBLE, BYTES, FLOAT = 0, 1, 2, 5
 """Wire types."""
 START = 1
@@ -47,7 +50,7 @@ class Events:
 
 def read_scalars(file: Path) -> Iterator[Scalar]:
     """The scalars of an event file; a record that was cut off at the end is left out."""
-    whole, at = file.read_bytes(), 0
+    whole, at = read_bytes(file), 0
     while at + 12 <= len(whole):
         (length,) = struct.unpack_from("<Q", whole, at)
         data = whole[at + 12 : at + 12 + length]
@@ -55,7 +58,10 @@ def read_scalars(file: Path) -> Iterator[Scalar]:
             return
         _check(whole[at : at + 8], whole[at + 8 : at + 12], file)
         _check(data, whole[at + 12 + length : at + 16 + length], file)
-        yield from _scalars(data)
+        try:
+            yield from list(_scalars(data))
+        except (KeyError, IndexError, ValueError, struct.error):
+            raise UserError(f"{file} is damaged; remove it, or copy it again") from None
         at += 16 + length
 
 
@@ -93,7 +99,7 @@ def _record(data: bytes) -> bytes:
 
 def _check(data: bytes, checksum: bytes, file: Path) -> None:
     if _masked(data) != checksum:
-        raise ValueError(f"{file} is damaged")
+        raise UserError(f"{file} is damaged; remove it, or copy it again")
 
 
 def _varint(number: int) -> bytes:

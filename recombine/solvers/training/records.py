@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,10 +12,12 @@ import pyarrow as pa
 from recombine.store.errors import UserError
 from recombine.store.store import read_table
 from recombine.store.untrusted import read_json
-from recombine.store.writing import write_text
+from recombine.store.writing import write_atomically, write_text
 
 FORMAT = 2
 RESULTS = "results.json"
+KEPT = ("config.json", RESULTS, "metrics.parquet")
+"""What tables need of a run."""
 AGAIN = "remove the folder of this run, and train it again"
 MOST_MEASURED = 2**22
 """Values of one run."""
@@ -65,6 +68,30 @@ def write_results(folder: Path, results: Mapping[str, Any]) -> None:
     """Keep what a run scored, with the length of its training, which may be extended later."""
     length = {"length": read_config(folder)["length"]}
     write_text(folder / RESULTS, json.dumps({**results, **length}, indent=1) + "\n")
+
+
+def keep(out: Path, kept: Path, benchmark: str) -> list[str]:
+    """Copy what finished runs have written into another folder, without their weights; the names of these runs.
+
+    Tables are made of it as of the runs themselves. A run that is kept already is written again.
+    """
+    names = []
+    for run, config, results in runs_of(out, benchmark):
+        if results is None:
+            continue
+        there = kept / run.name / "config.json"
+        if there.exists() and identity_of(read_config(there.parent)) != identity_of(config):
+            raise UserError(f"{there.parent} holds another run than {run}; keep this one in another folder")
+        for name in KEPT:
+            if (run / name).exists():
+                (kept / run.name).mkdir(parents=True, exist_ok=True)
+                write_atomically(kept / run.name / name, partial(_copy, run / name))
+        names.append(run.name)
+    return names
+
+
+def _copy(file: Path, draft: Path) -> None:
+    draft.write_bytes(file.read_bytes())
 
 
 def runs_of(out: Path, benchmark: str) -> Iterator[tuple[Path, dict[str, Any], dict[str, Any] | None]]:

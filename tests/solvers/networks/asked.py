@@ -3,8 +3,8 @@
 from functools import cache
 
 from recombine.benchmarks.clevr.families import CLEVR_FAMILIES
+from recombine.benchmarks.clevr.pipeline import questions_table
 from recombine.benchmarks.clevr.questions import search
-from recombine.benchmarks.clevr.study import questions_table
 from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.benchmarks.closure.arrays import questions_of
 from recombine.solvers.questions import Questions, Vocabulary

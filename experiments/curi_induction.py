@@ -1,0 +1,147 @@
+"""The learner that weighs CURI's whole language, on every split: from schemas, pictures and sounds.
+
+    python experiments/curi_induction.py --episodes 100 --out docs/results/curi-induction.md
+
+What is done is kept in a file, so it goes on where it was stopped; the page is written from that file.
+"""
+
+import argparse
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from recombine.benchmarks.curi import exam as of_exam
+from recombine.benchmarks.curi.edition import RELEASE
+from recombine.benchmarks.curi.induction import DOUBT, READINGS, learner
+from recombine.benchmarks.curi.meaning import Exact
+from recombine.benchmarks.curi.pipeline import SCALES, CuriPipeline, Setup
+from recombine.benchmarks.curi.published import NETWORKS, SPLITS
+from recombine.metrics.intervals import Interval
+from recombine.report.document import Chapter, write_document
+from recombine.report.table import Column, Table
+from recombine.semantics.fold import fold
+from recombine.solvers.induction import Induction
+from recombine.solvers.sitting import sit, taught
+from recombine.store.key import Key
+from recombine.store.store import Store
+from recombine.store.writing import write_text
+
+MODALITIES = ("schema", "image", "sound")
+PRIORS = ("grammar", "learnt")
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--episodes", type=int, default=100, help="of each split")
+    options.add_argument("--scale", default="demo")
+    options.add_argument("--modality", action="append", choices=MODALITIES)
+    options.add_argument("--prior", action="append", choices=PRIORS)
+    options.add_argument("--negatives", action="append", choices=("hard", "easy"))
+    options.add_argument("--kept", type=Path, default=Path("out/curi-induction.json"))
+    options.add_argument("--out", type=Path)
+    given = options.parse_args()
+    torch.set_num_threads(1)
+    study = CuriPipeline(Setup(RELEASE, SCALES[given.scale]), Store.default())
+    kept = json.loads(given.kept.read_text()) if given.kept.exists() else {}
+    for modality in given.modality or MODALITIES:
+        seeing = learner(study, modality)
+        for negatives in given.negatives or ("hard", "easy"):
+            for split in SPLITS:
+                for prior in given.prior or PRIORS:
+                    name = f"{modality}/{prior}/{split}/{negatives}/{given.episodes}"
+                    if name in kept:
+                        continue
+                    solver = replace(learner(study, modality, prior == "learnt"), _seen=seeing._seen)
+                    kept[name] = scored(study, solver, split, negatives, given.episodes)
+                    print(name, kept[name], flush=True)
+                    write_text(given.kept, json.dumps(kept, indent=1) + "\n")
+                oracles = f"oracles/{split}/{negatives}/{given.episodes}"
+                if oracles not in kept:
+                    exam = of_exam.exam(study, split, negatives, given.episodes)
+                    kept[oracles] = {
+                        who: {"mAP": 100 * sit(one, exam).scores["mAP"].value}
+                        for who, one in of_exam.learners(study, exam).items()
+                    }
+    if given.out:
+        write_page(given.out, kept, given.episodes, given.scale)
+
+
+def scored(study: CuriPipeline, solver: Induction, split: str, negatives: str, episodes: int) -> dict:
+    """The scores of a learner on a split, how often it names the concept, and the CPU seconds it took."""
+    began = time.process_time()
+    exam = of_exam.exam(study, split, negatives, episodes)  # type: ignore[arg-type]
+    learnt = taught(solver, exam, Key(0) / "induction")
+    found = sit(learnt, exam).scores
+    return {
+        **{name: [100 * x for x in (value.value, value.low, value.high)] for name, value in found.items()},
+        "named": 100 * named(study, learnt, split, negatives, episodes),
+        "seconds": time.process_time() - began,
+    }
+
+
+def named(study: CuriPipeline, solver: Induction, split: str, negatives: str, episodes: int) -> float:
+    """How often the likeliest concept holds on exactly the scenes on which the right one holds."""
+    drawn = study.episodes(split, "test", negatives)  # type: ignore[arg-type]
+    kinds, right = solver.hypotheses(study.scenes), 0
+    meaning, memo = Exact(study.scenes, study.setup.lot), {}
+    for number in range(episodes):
+        belief = solver.posterior(study.scenes, drawn.scene[number, : drawn.size], drawn.label[number, : drawn.size])
+        said = fold(solver.plan.terms[kinds.first[belief.argmax()]], meaning, memo)
+        right += bool((said == study.table.extension(study.table.sense[drawn.concept[number]])).all())
+    return right / episodes
+
+
+def write_page(out: Path, kept: dict, episodes: int, scale: str) -> None:
+    chapters = []
+    for negatives in ("hard", "easy"):
+        names = [f"{modality}/{prior}" for modality in MODALITIES for prior in PRIORS]
+        there = [name for name in names if f"{name}/{SPLITS[0]}/{negatives}/{episodes}" in kept]
+        if there:
+            known = kept[f"{there[0]}/{SPLITS[0]}/{negatives}/{episodes}"]
+            metrics = [metric for metric in ("mAP", "accuracy", "named") if metric in known]
+            tables = [table(kept, there, metric, negatives, episodes) for metric in metrics]
+            chapters.append(Chapter(f"{negatives.capitalize()} negatives", tuple(tables)))
+    said = Path(__file__).with_name("curi_induction.md").read_text(encoding="utf-8")
+    intro = said.format(
+        episodes=episodes, scale=scale, readings=READINGS, **{f"doubt_{m}": d for m, d in DOUBT.items()}
+    )
+    write_document(out, "CURI: weighing the whole language", intro, chapters)
+
+
+def table(kept: dict, there: list[str], metric: str, negatives: str, episodes: int) -> Table:
+    """One row per split, and the mean."""
+    best = {
+        (modality, split): max(
+            row[split][0] for (of, _), row in NETWORKS[metric].items() if of == modality and split in row
+        )
+        for modality in MODALITIES
+        for split in SPLITS
+        if metric in NETWORKS and negatives == "hard"
+    }
+    published = [f"paper, best network, {modality}" for modality in MODALITIES] if best else []
+    asked = f"oracles/{SPLITS[0]}/{negatives}/{episodes}"
+    oracles = ["strong", "weak"] if metric == "mAP" and asked in kept else []
+    columns = (Column("split"), *(Column(name, "right", ".1f") for name in (*there, *oracles, *published)))
+    rows, sums = [], []
+    for split in SPLITS:
+        cells = [kept[f"{name}/{split}/{negatives}/{episodes}"][metric] for name in there]
+        ideal = kept.get(f"oracles/{split}/{negatives}/{episodes}", {})
+        more = [ideal[who]["mAP"] if who in ideal else None for who in oracles]
+        more += [best[modality, split] for modality in MODALITIES] if best else []
+        rows.append((split, *(Interval(*cell) if isinstance(cell, list) else cell for cell in cells), *more))
+        sums.append([cell[0] if isinstance(cell, list) else cell for cell in cells] + more)
+    means = [float(np.mean(column)) if None not in column else None for column in zip(*sums)]
+    note = {
+        "mAP": "mAP on the large set, percent, with 95 % intervals over episodes.",
+        "accuracy": "Class-balanced accuracy on the query, percent.",
+        "named": "How often the concept that it names holds on exactly the scenes of the right one, percent.",
+    }[metric]
+    return Table(metric, columns, (*rows, ("mean", *means)), note)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,208 @@
+"""Training a scene parser for a world, and calibrating it: pictures, learning, then how sure it may be."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
+
+from recombine.solvers.networks.scene_parser import SceneParser
+from recombine.solvers.perception import Calibration, Parser, Usual, unsureness
+from recombine.solvers.scene_labels import LabelledPictures, labelled
+from recombine.solvers.scene_parsing import CLOSE, ParseObjective, augmented, matched
+from recombine.solvers.training.batches import Stage
+from recombine.solvers.training.loop import Watch, load_best, train, unwatched
+from recombine.solvers.training.run import Run
+from recombine.solvers.training.seeding import seeded
+from recombine.solvers.training.settings import Training
+from recombine.store.checksums import checksum
+from recombine.store.engine import Engine
+from recombine.store.errors import UserError
+from recombine.store.key import Key
+from recombine.store.store import Store
+from recombine.world.distribution import World
+
+VERSION = 1
+HELD = 1_000
+"""Pictures that nothing is learnt from: for validation, and then for calibration."""
+TOO_FAR = 1.5
+"""How much farther from the mean than the farthest of the held-out pictures a picture of the same world may be."""
+RARELY = 0.005
+"""The share of held-out pictures that one may be too unsure of, before the limit is moved away by as much."""
+SMALL = 1e-3
+"""What is added to the variances of whole pictures, of their mean, before they are whitened."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What a parser is trained on, and how long."""
+
+    name: str
+    """Of the benchmark."""
+    world: World
+    size: tuple[int, int]
+    """Width and height in which pictures are drawn."""
+    pictures: int = 10_000
+    width: int = 16
+    steps: int = 2_500
+    seed: int = 0
+    rate: float = 2e-3
+    begin: Path | None = None
+    """A parser to begin from, of the same width."""
+
+    @property
+    def training(self) -> Training:
+        return Training(
+            batch=32,
+            rate=self.rate,
+            optimiser="adamw",
+            weight_decay=1e-4,
+            steps=self.steps,
+            warm_up=100,
+            fall=(0, self.steps),
+            clip=10.0,
+            judge="whole",
+            higher=True,
+            validate_every=min(250, self.steps),
+            checkpoint_every=60.0,
+            precision="bfloat16",
+        )
+
+    @property
+    def key(self) -> Key:
+        return Key(self.seed) / "parser"
+
+    @property
+    def names(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        return tuple((attribute.name, attribute.values) for attribute in self.world.vocabulary)
+
+    def held(self, store: Store, engine: Engine) -> LabelledPictures:
+        return labelled(self.world, HELD, self.size, self.key / "held", store, engine, "pictures held back")
+
+    def learnt_from(self, store: Store, engine: Engine) -> LabelledPictures:
+        return labelled(self.world, self.pictures, self.size, self.key / "train", store, engine, "pictures")
+
+
+def taught(lesson: Lesson, folder: Path, store: Store, engine: Engine, watch: Watch = unwatched) -> Parser:
+    """A calibrated parser, trained in a folder of runs; goes on where it was stopped."""
+    pictures, held = lesson.learnt_from(store, engine), lesson.held(store, engine)
+    with seeded(lesson.key / "network"):
+        network = SceneParser(lesson.width, tuple(len(values) for _, values in lesson.names))
+    if lesson.begin is not None:
+        network.load_state_dict(_weights(lesson).state_dict())
+    training, names = lesson.training, tuple(name for name, _ in lesson.names)
+    objective = ParseObjective(network, pictures, (Stage(np.arange(len(pictures))),), held, names)
+    identity = {
+        "kind": "scene-parser",
+        "version": VERSION,
+        "world": lesson.name,
+        "pictures": lesson.pictures,
+        "size": list(lesson.size),
+        "width": lesson.width,
+        "seed": lesson.seed,
+        **({} if lesson.begin is None else {"begin": checksum(lesson.begin)}),
+        "training": {name: _plain(value) for name, value in training.fixed().items()},
+    }
+    run = Run(folder, identity, {"steps": training.steps})
+    train(objective, training, run, lesson.key / "training", watch)
+    load_best(run.best, network, run.identity)
+    return calibrated(Parser(network.float().eval(), lesson.name, lesson.names), held, lesson.key / "calibration")
+
+
+def _weights(lesson: Lesson) -> SceneParser:
+    """The network to begin from."""
+    assert lesson.begin is not None
+    found = Parser.load(lesson.begin)
+    if (found.network.width, found.names) != (lesson.width, lesson.names):
+        raise UserError(
+            f"{lesson.begin} is another kind of parser: {found.network.width} wide, for {', '.join(found.attributes)}; "
+            f"this one is {lesson.width} wide, for {', '.join(name for name, _ in lesson.names)}"
+        )
+    return found.network
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+# --- calibration --------------------------------------------------------------------------------------------------
+
+
+def calibrated(parser: Parser, held: LabelledPictures, key: Key) -> Parser:
+    """The parser with the factors that make held-out objects least surprising, and what pictures of its world are like.
+
+    The pictures are in another light, as in training: a user's pictures are not ours.
+    """
+    shown = in_other_light(held, key)
+    plain = replace(parser, calibration=Calibration(values=(1.0,) * len(parser.names)), usual=None)
+    found = plain.perceive(shown)
+    labels, close = held.labels, CLOSE / shown.shape[2]
+    pairs = matched(labels, found.centre, found.count, close)
+    mine, other = (pairs.picture, pairs.said), (pairs.picture, pairs.true)
+    every = np.full(len(found), found.sure.shape[1])
+    candidates = matched(labels, found.centre, every, close)
+    real = np.zeros(found.sure.shape, bool)
+    real[candidates.picture, candidates.said] = True
+    calibration = Calibration(
+        _logistic(found.sure, real),
+        tuple(
+            _factor(np.log(found.beliefs[name][mine].clip(1e-12)), labels.codes[other][:, a])
+            for a, name in enumerate(parser.attributes)
+        ),
+        _widening(found.centre[mine] - labels.centre[other], found.centre_spread[mine]),
+        _widening(found.place[mine] - labels.place[other], found.place_spread[mine]),
+    )
+    calm = replace(plain, calibration=calibration)
+    again = calm.perceive(shown)
+    return replace(calm, usual=_usual(plain.wholes(shown), unsureness(again.count, again.beliefs)))
+
+
+def in_other_light(held: LabelledPictures, key: Key) -> np.ndarray:
+    """All pictures, augmented as the key says, uint8[n, h, w, 3]."""
+    with seeded(key):
+        parts = [augmented(torch.from_numpy(held.take(rows))) for rows in np.array_split(np.arange(len(held)), 10)]
+    return (torch.cat(parts).permute(0, 2, 3, 1) * 255).round().byte().numpy()
+
+
+def _factor(logits: np.ndarray, wanted: np.ndarray) -> float:
+    """What logits[m, values] are to be multiplied with: the inverse of a temperature."""
+    if not len(logits):
+        return 1.0
+    said, right = torch.from_numpy(logits), torch.from_numpy(wanted.astype(np.int64))
+    factors = np.exp(np.linspace(np.log(0.2), np.log(5), 161))
+    return float(min(factors, key=lambda factor: float(cross_entropy(float(factor) * said, right))))
+
+
+def _logistic(sure: np.ndarray, real: np.ndarray) -> tuple[float, float]:
+    """The factor and the summand that make the logits of candidates least surprising."""
+    logit = torch.logit(torch.from_numpy(sure.reshape(-1)).double().clamp(1e-9, 1 - 1e-9))
+    wanted, weights = torch.from_numpy(real.reshape(-1)).double(), torch.tensor([1.0, 0.0], dtype=torch.float64)
+    weights.requires_grad_()
+    optimiser = torch.optim.LBFGS([weights], max_iter=100)
+
+    def lost() -> Tensor:
+        optimiser.zero_grad()
+        loss = binary_cross_entropy_with_logits(weights[0] * logit + weights[1], wanted)
+        loss.backward()
+        return loss
+
+    optimiser.step(lost)
+    factor, summand = weights.detach().tolist()
+    return factor, summand
+
+
+def _widening(off: np.ndarray, spread: np.ndarray) -> float:
+    """What Laplace's spreads are to be multiplied with."""
+    return float(np.mean(np.abs(off) / spread)) if len(off) else 1.0
+
+
+def _usual(whole: np.ndarray, unsure: np.ndarray) -> Usual:
+    """What pictures are like, from those held back: as wholes, float[n, d], and how unsure of them one is."""
+    mean = whole.mean(axis=0)
+    variance, axes = np.linalg.eigh(np.cov(whole.T))
+    whiten = axes / np.sqrt(variance.clip(0) + SMALL * variance.mean())
+    far = np.sqrt(np.mean(((whole - mean) @ whiten) ** 2, axis=1))
+    limits = float(TOO_FAR * far.max()), max(float(TOO_FAR * np.quantile(unsure, 1 - RARELY)), SMALL)
+    return Usual(mean.astype(np.float32), whiten.astype(np.float32), *limits)

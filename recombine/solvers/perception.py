@@ -1,0 +1,246 @@
+"""Perception: what a parser makes of pictures, with how sure it is.
+
+A belief is a distribution over the values of an attribute. Beliefs are calibrated on pictures that nothing was learnt
+from: of the values that are believed with 0.9, nine in ten are right. A calibration is one number for each attribute,
+by which its logits are multiplied, and one for each spread.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from recombine.solvers.eyesight import fitted
+from recombine.solvers.networks.scene_parser import BOX, CENTRE, PLACE, SceneParser, peaks
+from recombine.solvers.training.tensors import read_tensors, write_tensors
+from recombine.store.errors import UserError
+from recombine.store.untrusted import parse_json
+from recombine.world.camera import FORWARD, POSITION, RIGHT, UP, Camera
+from recombine.world.distribution import places_taken
+from recombine.world.scenes import ABSENT, Scenes
+from recombine.world.vocabulary import Vocabulary
+
+MOST = 16
+"""Objects that are perceived in a picture at most."""
+LEAST = 0.5
+"""How likely something must be an object to be perceived."""
+HEIGHT = 0.525
+"""Above the ground, where the middle of an object is expected before it is looked at."""
+AT_ONCE = 64
+FORMAT = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Perceived:
+    """The objects of n pictures, the surest first; lengths in widths of the picture, from its middle."""
+
+    count: np.ndarray  # uint8[n]
+    sure: np.ndarray  # float32[n, k]: how likely it is an object
+    centre: np.ndarray  # float32[n, k, 2]
+    centre_spread: np.ndarray  # float32[n, k, 2]: the mean error that is expected
+    box: np.ndarray  # float32[n, k, 4]: left, top, right, bottom
+    place: np.ndarray  # float32[n, k, 2]: on the ground
+    place_spread: np.ndarray  # float32[n, k, 2]
+    beliefs: Mapping[str, np.ndarray]  # attribute -> float32[n, k, values]
+    strange: np.ndarray  # float32[n]: how unlike the pictures of the parser's world, 1 is the limit
+
+    def __len__(self) -> int:
+        return len(self.count)
+
+    def scenes(self, vocabulary: Vocabulary, heights: Mapping[str, float], attribute: str = "size") -> Scenes:
+        """The likeliest scenes; an object's middle is as high as its value of an attribute says."""
+        taken = places_taken(self.count, self.sure.shape[1])
+        codes = {
+            one.name: np.where(taken, self.beliefs[one.name].argmax(axis=-1), ABSENT).astype(np.uint8)
+            for one in vocabulary
+        }
+        up = np.array([*(heights[value] for value in vocabulary[attribute].values)])
+        height = np.where(taken, up[np.where(taken, codes[attribute], 0)], 0)
+        place = np.where(taken[..., None], self.place, 0)
+        return Scenes(vocabulary, self.count, codes, np.concatenate([place, height[..., None]], -1).astype(np.float32))
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What logits and spreads are multiplied with, and what a usual picture is."""
+
+    heat: tuple[float, float] = (1.0, 0.0)
+    """A factor and a summand for the logits of objects."""
+    values: tuple[float, ...] = ()
+    centre: float = 1.0
+    place: float = 1.0
+
+
+class Usual(NamedTuple):
+    """What pictures of a parser's world are like."""
+
+    mean: np.ndarray  # float32[d], of whole pictures
+    whiten: np.ndarray  # float32[d, d]
+    farthest: float
+    """How far from the mean a picture may be."""
+    most_unsure: float
+    """How unsure of its objects the parser may be."""
+
+
+def unsureness(count: np.ndarray, beliefs: Mapping[str, np.ndarray]) -> np.ndarray:
+    """How unsure of its objects a parser is: the mean doubt about the value it is least sure of, float[n].
+
+    Two objects beyond doubt are added to every picture, so that few objects are not judged too soon.
+    """
+    least = np.min([belief.max(axis=-1) for belief in beliefs.values()], axis=0)
+    taken = places_taken(count, least.shape[1])
+    return ((1 - least) * taken).sum(axis=1) / (count + 2.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Parser:
+    """A network that has learnt to parse the scenes of a world."""
+
+    network: SceneParser
+    world: str
+    """What it has seen: the name of a benchmark."""
+    names: tuple[tuple[str, tuple[str, ...]], ...]
+    """Attributes and their values."""
+    calibration: Calibration = field(default_factory=Calibration)
+    usual: "Usual | None" = None
+
+    @classmethod
+    def raw(cls, network: SceneParser, attributes: tuple[str, ...]) -> "Parser":
+        """A parser that is not calibrated yet."""
+        values = tuple((name, tuple(map(str, range(n)))) for name, n in zip(attributes, network.values))
+        return cls(network, "", values, Calibration(values=(1.0,) * len(values)))
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.names)
+
+    def perceive(self, pixels: np.ndarray) -> Perceived:
+        """What stands in pictures of any size, uint8[n, height, width, 3]."""
+        training = self.network.training
+        self.network.eval()
+        parts = [
+            self._parts(fitted(pixels[start : start + AT_ONCE])) for start in range(0, max(1, len(pixels)), AT_ONCE)
+        ]
+        self.network.train(training)
+        together: dict = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        beliefs = {name: together.pop(f"beliefs/{name}") for name in self.attributes}
+        if self.usual is not None:
+            unsure = unsureness(together["count"], beliefs) / self.usual.most_unsure
+            together["strange"] = np.maximum(together["strange"], unsure).astype(np.float32)
+        return Perceived(beliefs=beliefs, **together)
+
+    @torch.no_grad()
+    def _parts(self, pixels: np.ndarray) -> dict[str, np.ndarray]:
+        like = next(self.network.parameters())
+        found = self.network(_planes(pixels, like))
+        n, (height, width) = len(pixels), found.heat.shape[1:]
+        heat, row, column = peaks(found.heat.float(), MOST)
+        picture = torch.arange(n, device=like.device)[:, None].expand_as(row)
+        read = self.network.read(found, picture.reshape(-1), row.reshape(-1), column.reshape(-1))
+        numbers = read.numbers.reshape(n, row.shape[1], -1)
+        factor, summand = self.calibration.heat
+        sure = torch.sigmoid(factor * heat + summand)
+        there = sure >= LEAST
+        centre = torch.stack([column, row], dim=-1) + 0.5 + numbers[..., CENTRE][..., :2]
+        place = ground(centre.reshape(-1, 2), height, width).reshape(centre.shape) + numbers[..., PLACE][..., :2]
+        around = numbers[..., BOX].clamp(min=0)
+        box = torch.cat([centre - around[..., :2], centre + around[..., 2:]], dim=-1)
+        middle = torch.tensor([width / 2, height / 2], device=like.device)
+        columns = {
+            "count": there.sum(dim=1).to(torch.uint8),
+            "sure": sure,
+            "centre": (centre - middle) / width,
+            "centre_spread": numbers[..., CENTRE][..., 2:].clamp(-6, 3).exp() * self.calibration.centre / width,
+            "box": (box - middle.repeat(2)) / width,
+            "place": place,
+            "place_spread": numbers[..., PLACE][..., 2:].clamp(-6, 3).exp() * self.calibration.place,
+            "strange": self._strangeness(found.whole.float()),
+        }
+        for (name, _), factor, logits in zip(self.names, self.calibration.values, read.values):
+            columns[f"beliefs/{name}"] = torch.softmax(factor * logits, dim=1).reshape(n, row.shape[1], -1)
+        return {
+            name: column.cpu().numpy().astype(np.uint8 if name == "count" else np.float32)
+            for name, column in columns.items()
+        }
+
+    @torch.no_grad()
+    def wholes(self, pixels: np.ndarray) -> np.ndarray:
+        """What the network makes of pictures as a whole, float32[n, d]."""
+        self.network.eval()
+        like = next(self.network.parameters())
+        parts = [fitted(pixels[start : start + AT_ONCE]) for start in range(0, len(pixels), AT_ONCE)]
+        return np.concatenate([self.network(_planes(part, like)).whole.cpu().numpy() for part in parts])
+
+    def _strangeness(self, whole: Tensor) -> Tensor:
+        if self.usual is None:
+            return torch.zeros(len(whole), device=whole.device)
+        mean, whiten = (torch.from_numpy(one).to(whole) for one in self.usual[:2])
+        return ((whole - mean) @ whiten).square().mean(dim=1).sqrt() / self.usual.farthest
+
+    def save(self, file: Path) -> None:
+        """Write all of it, in the safetensors format, with half of the digits: beliefs change by less than 0.01."""
+        tensors = {f"network/{name}": tensor for name, tensor in self.network.state_dict().items()}
+        if self.usual is not None:
+            tensors |= {f"usual/{name}": torch.from_numpy(getattr(self.usual, name)) for name in ("mean", "whiten")}
+        tensors = {name: one.half() if one.is_floating_point() else one for name, one in tensors.items()}
+        about = {
+            "format": FORMAT,
+            "world": self.world,
+            "width": self.network.width,
+            "attributes": [[name, list(values)] for name, values in self.names],
+            "calibration": vars(self.calibration),
+            "limits": None if self.usual is None else [self.usual.farthest, self.usual.most_unsure],
+        }
+        write_tensors(file, tensors, {"parser": json.dumps(about)})
+
+    @classmethod
+    def load(cls, file: Path) -> "Parser":
+        """A parser from its file."""
+        tensors, words = read_tensors(file)
+        if "parser" not in words:
+            raise UserError(f"{file} holds no scene parser; give a file that recombine's own parsers are saved in")
+        about = parse_json(words["parser"], str(file), dict)
+        try:
+            return _loaded(about, tensors)
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            said = str(error).partition("\n")[0]
+            raise UserError(f"{file} is damaged or of another version ({said:.200}); get it again") from error
+
+
+def _planes(pixels: np.ndarray, like: Tensor) -> Tensor:
+    """uint8[n, h, w, 3] to float[n, 3, h, w] from 0 to 1."""
+    return torch.from_numpy(pixels).to(like.device).permute(0, 3, 1, 2).float() / 255
+
+
+def _loaded(about: Mapping, tensors: Mapping[str, Tensor]) -> Parser:
+    if about["format"] != FORMAT:
+        raise ValueError(f"format {about['format']}, not {FORMAT}")
+    names = tuple((str(name), tuple(map(str, values))) for name, values in about["attributes"])
+    network = SceneParser(int(about["width"]), tuple(len(values) for _, values in names))
+    network.load_state_dict(
+        {name.removeprefix("network/"): one for name, one in tensors.items() if name.startswith("network/")}
+    )
+    fields = about["calibration"]
+    calibration = Calibration(
+        tuple(fields["heat"]), tuple(fields["values"]), float(fields["centre"]), float(fields["place"])
+    )
+    usual = None
+    if about["limits"] is not None:
+        mean, whiten = (tensors[f"usual/{name}"].float().numpy() for name in ("mean", "whiten"))
+        usual = Usual(mean, whiten, *map(float, about["limits"]))
+    return Parser(network.eval(), str(about["world"]), names, calibration, usual)
+
+
+def ground(centre: Tensor, height: int, width: int) -> Tensor:
+    """Where on the ground something stands whose middle is seen at these cells, for a camera that has not moved."""
+    camera = Camera(width, height)
+    view = torch.from_numpy(camera.view(np.zeros(3))).to(centre)
+    across, down = ((centre - torch.tensor([width / 2, height / 2]).to(centre)) / camera.focal).T
+    ray = view[FORWARD] + across[:, None] * view[RIGHT] - down[:, None] * view[UP]
+    steep = (HEIGHT - view[POSITION, 2]) / ray[:, 2].clamp(max=-0.1)
+    return view[POSITION, :2] + steep[:, None] * ray[:, :2]
