@@ -46,8 +46,12 @@ class Benchmark:
     """None where it has no networks."""
     scene_files_at: str | None = None
     """Opens a scene file of the original as the folder of a dataset; None where there are no such files."""
+    dataset_at: str | None = None
+    """Has a dataset that was read from a folder draw in the benchmark's own way; None where it is drawn as usual."""
     reader_at: str | None = None
     """Reads a question in words as a program, where it has questions."""
+    explorer_at: str | None = None
+    """What people can do with it in the explorer; None for what every benchmark has there."""
     commands: Mapping[str, str] = field(default_factory=dict)
     """Further commands of the command line: what each does, in a sentence. `commands.py` has a function for each."""
 

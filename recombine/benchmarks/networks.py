@@ -12,8 +12,19 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from functools import reduce
 from operator import truediv
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
+from types import MappingProxyType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from recombine import benchmarks
 from recombine.metrics.intervals import Interval
@@ -39,7 +50,9 @@ if TYPE_CHECKING:
     from torch import nn
 
     from recombine.benchmarks.runs import Group, Outcomes
+    from recombine.solvers.sitting import Answering
     from recombine.solvers.training.loop import Objective, Watch
+    from recombine.solvers.training.run import Run
 
 S = TypeVar("S")
 """What opens the data of a benchmark."""
@@ -143,6 +156,16 @@ class Networks(ABC, Generic[S]):
     @abstractmethod
     def examine(self, job: Job, study: S, network: nn.Module) -> dict[str, Any]:
         """What a trained network scores in the tests, for the results of its run."""
+
+    def solver(self, job: Job, study: S, network: nn.Module) -> Answering | None:
+        """A trained network as one that answers the exams; None where it reads other data than they have."""
+        return None
+
+    def teach(self, job: Job, study: S, network: nn.Module, run: Run, watch: Watch) -> None:
+        """Train a network to its end, or go on with that."""
+        from recombine.solvers.training.loop import train
+
+        train(self.objective(job, study, network), job.training, run, job.key, watch)
 
     def usual(self, model: str, options: Any) -> Training:
         """The paper's settings of a network."""
@@ -324,7 +347,7 @@ def identity(job: Job, study: Any = None) -> dict[str, Any]:
 def learn(job: Job, study: Any, out: Path, watch: Watch | None = None) -> Path:
     """Do a job, or go on with it: the folder of its run, with its results."""
     need_torch()
-    from recombine.solvers.training.loop import train, unwatched
+    from recombine.solvers.training.loop import unwatched
     from recombine.solvers.training.run import Run
 
     check(job, study)
@@ -333,7 +356,7 @@ def learn(job: Job, study: Any, out: Path, watch: Watch | None = None) -> Path:
     length = {name: value for name, value in asdict(job.training).items() if name in LENGTH}
     run = Run(within(out, job.name), identity(job, study), length, networks.beside(job))
     with run.alone():
-        train(networks.objective(job, study, network), job.training, run, job.key, watch or unwatched)
+        networks.teach(job, study, network, run, watch or unwatched)
         if not _tested(job, study, run.folder):
             write_results(run.folder, examine(run.folder, study, job))
     return run.folder
@@ -383,4 +406,51 @@ def job_of(config: Mapping[str, Any], folder: Path) -> Job:
         if job.model not in networks.models:
             raise KeyError(job.model)
         refuse_unknown(job.options)
-        return replace(job, training=Training(**config["training"], **config["length"]))
+        job = replace(job, training=Training(**config["training"], **config["length"]))
+        for part in (job, job.options, job.training):
+            _refuse_misfits(part)
+        return job
+
+
+def _refuse_misfits(thing: Any) -> None:
+    """Refuse a dataclass that was made from a file, and holds what its fields cannot."""
+    for name, kind in get_type_hints(type(thing)).items():
+        if not _fits(getattr(thing, name), kind):
+            raise ValueError(f"{name} cannot be {getattr(thing, name)!r:.80}")
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    """Whether a value is of a type, as annotations say it.
+
+    >>> _fits(1, float), _fits(True, int), _fits(None, int | None), _fits("x", Literal["x", "y"]), _fits([], str)
+    (True, False, True, True, False)
+    """
+    if isinstance(kind, UnionType) or get_origin(kind) is Union:
+        return any(_fits(value, one) for one in get_args(kind))
+    if get_origin(kind) is Literal:
+        return any(value == one for one in get_args(kind))
+    if get_origin(kind) is tuple:
+        return isinstance(value, tuple) and len(value) == len(get_args(kind)) and all(map(_fits, value, get_args(kind)))
+    if kind in (int, float):
+        return isinstance(value, int | kind) and not isinstance(value, bool) and abs(value) < LARGEST
+    return kind is Any or not isinstance(kind, type) or isinstance(value, kind)
+
+
+LARGEST = 2**63
+"""Of the numbers of a run."""
+
+
+def solver_of(folder: Path, study: Any) -> Answering | None:
+    """The best network of a run as one that answers the exams of a study, where its networks can do so."""
+    need_torch()
+    from recombine.solvers.training.loop import devices, load_best
+
+    config = read_config(folder)
+    job = job_of(config, folder)
+    pipeline = study.study
+    if config["data"] != job.networks.data(job, pipeline):
+        raise UserError(f"{folder.name} was trained on other data than these: another scale, seed or edition")
+    network = job.networks.network(job, pipeline)
+    load_best(folder / "checkpoints" / "best.safetensors", network, identity_of(config))
+    here = replace(job, training=job.training.here(devices()))
+    return job.networks.solver(here, pipeline, network)

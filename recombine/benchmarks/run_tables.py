@@ -16,7 +16,8 @@ from recombine.store.durations import time_of
 
 CLASS, MEAN, PAPER = "class", "mean", "paper"
 OURS = (
-    "Ours with a 95 % interval over seeds (Student's t), or over the units of the test where there is one seed, which "
+    "Ours with a 95 % interval over seeds (Student's t). One seed has the interval of the standard deviation over "
+    "seeds that the paper prints of the same network, or, where it prints none, one over the units of the test, which "
     "says nothing of how seeds differ. Runs on other data, or with other settings, than the paper's have none of its "
     "numbers beside them."
 )
@@ -172,7 +173,7 @@ def _span(numbers: Sequence[int]) -> str:
 
 
 def growth_table(groups: Sequence[Group], note: str = "") -> Table | None:
-    """What more steps have brought in validation."""
+    """What more steps have brought in validation, within these runs."""
     judge = groups[0].networks.judged_by
     names = ("steps", f"{judge} at a quarter", "at half", "at the end", "a doubling brings")
     columns = (Column("split"), Column("network"), *(Column(name, "right") for name in names))
@@ -182,7 +183,7 @@ def growth_table(groups: Sequence[Group], note: str = "") -> Table | None:
         "all validations from a quarter of the steps on, against the logarithm of the steps, with its standard error: "
         "the scatter within these runs, not that between trainings."
     )
-    return Table("What more steps would bring", columns, rows, " ".join(filter(None, (said, note)))) if rows else None
+    return Table("What more steps brought", columns, rows, " ".join(filter(None, (said, note)))) if rows else None
 
 
 def _growth(group: Group) -> Iterator[tuple[Cell, ...]]:

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from recombine.benchmarks.networks import Job, Networks, Published, changes, job_of
+from recombine.benchmarks.networks import LARGEST, Job, Networks, Published, changes, job_of
 from recombine.metrics.intervals import Interval
-from recombine.metrics.seeds import over_seeds
+from recombine.metrics.seeds import borrowed, over_seeds
 from recombine.report.curves import Curve
 from recombine.solvers.training.records import as_written, read_metrics, runs_of
 from recombine.store.engine import InProcess, Progress, silent
@@ -81,7 +81,8 @@ class Outcome:
         """All but the seed: runs that are alike here are averaged."""
         same: dict[str, Any] = {name: value for name, value in flat(self.config).items() if name not in NO_MATTER}
         tests = {name: self.results.get(name) for name in self.job.networks.examined}
-        return json.dumps({**same, "tests": tests}, sort_keys=True)
+        taken = {test: [*classes] for test, classes in self.scores.items()}
+        return json.dumps({**same, "tests": tests, "taken": taken}, sort_keys=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,10 +139,16 @@ class Group:
         return np.array([mean_of(run.scores[test][name] for name in chosen) for run in self.runs])
 
     def score(self, test: str, *classes: str) -> float | Interval:
-        """The mean over seeds with its interval; of one seed what the run itself says."""
-        values, chosen = self.of(test, *classes), classes or self.classes
+        """The mean over seeds with its interval.
+
+        One seed borrows the spread over seeds that the paper prints of the same network; without one, what the run
+        itself says stands.
+        """
+        values, chosen, paper = self.of(test, *classes), classes or self.classes, self.paper(test, *classes)
         if len(values) > 1:
             return over_seeds(values, 0.0, self.networks.highest)
+        if isinstance(paper, tuple) and paper[1]:
+            return borrowed(values, paper[1], 0.0, self.networks.highest)
         return self.runs[0].scores[test][chosen[0]] if len(chosen) == 1 else float(values[0])
 
     @cached_property
@@ -233,13 +240,31 @@ def read_outcomes(networks: Networks[Any], folder: Path) -> Outcomes:
             others.append(run.name)
             continue
         with as_written(run):
-            numbers = {name: float(results[name]) for name in COUNTED}
+            numbers = {name: _positive(results[name], name) for name in COUNTED}
             scores, curve = networks.scores(results), _curve(run, networks.judged_by)
-            found.append(Outcome(job_of(config, run), config, {**results, **numbers}, scores, curve))
+            one = Outcome(job_of(config, run), config, {**results, **numbers}, scores, curve)
+            _refuse_odd(one)
+            found.append(one)
     if not found:
         name = networks.benchmark
         raise UserError(f"{folder} has no finished runs of {name}; train some: recombine train {name} --out {folder}")
     return Outcomes(networks, grouped(found), tuple(others))
+
+
+def _positive(value: Any, name: str) -> float:
+    least = 1 if name == "steps" else 0
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value < LARGEST:
+        raise ValueError(f"{name} cannot be {value!r:.80}")
+    return float(value)
+
+
+def _refuse_odd(one: Outcome) -> None:
+    """Refuse a run that does not hold what tables show of it: it would spoil those of all others."""
+    scores = [score for test in one.scores.values() for score in test.values()]
+    values = [value for s in scores for value in ((s.value, s.low, s.high) if isinstance(s, Interval) else (s,))]
+    if not values or not all(-LARGEST < value < LARGEST for value in values):
+        raise ValueError("its scores are no numbers")
+    one.job.networks.tables(Outcomes(one.job.networks, grouped([one])))
 
 
 def _curve(folder: Path, judge: str) -> tuple[tuple[int, float], ...]:

@@ -33,18 +33,22 @@ def score(solver: Any, benchmark: str, splits: Sequence[str] = (), **options: An
     """The scores of solvers on a benchmark; `options` are those of its study and of its method `score`."""
     mine = signature(benchmarks.get(benchmark).study.score).parameters
     asked = {name: options.pop(name) for name in [*options] if name in mine}
-    solvers_named(() if solver is None else solver)  # before anything is made
+    known = dict.fromkeys(benchmarks.get(benchmark).study.solvers, BASELINES["chance"])
+    solvers_named(() if solver is None else solver, known)  # before anything is made
     with benchmarks.load(benchmark, **options) as study:
         found: Table = study.score(solver, splits, **asked)
         return found
 
 
-def solvers_named(wanted: Any) -> dict[str, Solver | None]:
-    """Solvers by name, the ideal learners last; None for these, as each exam has its own."""
+def solvers_named(wanted: Any, more: Mapping[str, Callable[[], Solver]] | None = None) -> dict[str, Solver | None]:
+    """Solvers by name, the ideal learners last; None for these, as each exam has its own.
+
+    A benchmark may have `more` solvers than the baselines that all have.
+    """
     few = list(wanted) if isinstance(wanted, Sequence) and not isinstance(wanted, str) else [wanted]
     found: dict[str, Solver | None] = {}
     for one in few:
-        solver = _solver(one)
+        solver = _solver(one, {**BASELINES, **(more or {})})
         name = one if isinstance(one, str) and ":" not in one else getattr(solver, "name", "")
         if solver is not None and name in IDEAL:
             raise UserError(f"'{name}' is the name of an ideal learner; give your solver another name")
@@ -54,17 +58,17 @@ def solvers_named(wanted: Any) -> dict[str, Solver | None]:
     return {**found, **dict.fromkeys(IDEAL)}
 
 
-def _solver(wanted: Any) -> Solver | None:
+def _solver(wanted: Any, known: Mapping[str, Callable[[], Solver]]) -> Solver | None:
     if not isinstance(wanted, str):
         return own(wanted)
     if wanted in IDEAL:
         return None
-    if wanted in BASELINES:
-        return BASELINES[wanted]()
+    if wanted in known:
+        return known[wanted]()
     if ":" in wanted:
         return read_solver(wanted)
     raise UserError(
-        f"there is no solver '{wanted}'; choose one of {', '.join((*BASELINES, *IDEAL))}, or write FILE.py:NAME"
+        f"there is no solver '{wanted}'; choose one of {', '.join((*known, *IDEAL))}, or write FILE.py:NAME"
     )
 
 

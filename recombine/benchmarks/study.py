@@ -10,45 +10,59 @@ from __future__ import annotations
 import platform
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from recombine import __version__, benchmarks
 from recombine.benchmarks.laws import LAWS, LawBroken
+from recombine.benchmarks.row_export import Asked, stream
+from recombine.benchmarks.row_export import write as write_rows
 from recombine.benchmarks.scoring import Scored, answered_by, score_table, scores, solvers_named
-from recombine.metrics.gap import gap
+from recombine.metrics.comparisons import ordered
+from recombine.metrics.gap import FEWEST_WORLDS, Gap, gap, gap_to_best
 from recombine.metrics.speed import Speed
 from recombine.render.folders import Dataset
+from recombine.render.media import Drawing, Played, Traced
 from recombine.render.rendering import Given, Tell, Wanted, announce, deliver, quiet, refuse_format, wanted, works
 from recombine.report.document import Card, Chapter, Figure, Item, write_document
-from recombine.report.gaps import Gaps, Trial
+from recombine.report.gaps import Gaps, Trial, over_worlds
 from recombine.report.table import Cell, Column, Table
 from recombine.report.view import ExampleView, View
 from recombine.solvers.sitting import Answering, pooled
+from recombine.store.cards import About
 from recombine.store.engine import Engine, Progress, engine, silent
 from recombine.store.errors import UserError
 from recombine.store.key import Key
-from recombine.store.outputs import free_file, holds, positive
+from recombine.store.outputs import free_file, holds
 from recombine.store.recipe import Recipe
-from recombine.store.store import Store, write_table
+from recombine.store.store import Store, read_table, write_table
 from recombine.tasks.exam import Exam, Marks
 from recombine.tasks.examples import Examples
+from recombine.tasks.rows import Piece, Row, RowSet
 
 if TYPE_CHECKING:
     from recombine.benchmarks import Benchmark
 
 Scale = Annotated[str, "How much: demo, laptop or paper; every command takes demo where it is not said."]
 Seed = Annotated[int, "Another seed gives another world, the same seed the same bytes."]
-Workers = Annotated[int, "Processes. Default: all cores here, one in Python."]
+Workers = Annotated[int | Engine, "Processes or tasks at once. Default: all cores here, one in Python."]
 Splits = Annotated[Sequence[str], "A split, test or experiment; repeat for several. Default: all."]
 Part = Annotated[str, "train, validation (or val) or test."]
 Render = Annotated[str | Wanted | None, "Also draw the scenes: images; where they have sound, sounds or images,sounds."]
 Size = Annotated[str | None, "Width and height of images, such as 480x320. Default: the paper's."]
 First = Annotated[int | None, "Render only the first so many scenes, of each part."]
+Form = Annotated[str, "all (everything asked at once), query (one asked scene per row) or sheet (one picture of all)."]
+FirstRows = Annotated[
+    int | None, "Only the first so many episodes, questions or images.", ("--episodes", "--questions", "--images")
+]
+RenderRows = Annotated[str | None, "images, sounds or words inside the rows. Default: the numbers of the scenes."]
+Worlds = Annotated[int, "Also compare so many worlds of laptop scale, at least 5: intervals over them."]
 PARTS = ("train", "validation", "test")
 SHOWN = 12
 """Rows of a group that a plain view shows."""
@@ -73,12 +87,16 @@ class Study(ABC):
     """What a metric is called in tables, where that is another word."""
     unit: ClassVar[str] = "questions"
     baselines: ClassVar[tuple[str, ...]] = ("chance", "majority", "nearest", "statistics")
+    solvers: ClassVar[Mapping[str, str]] = {}
+    """Learners of its own: where in its package each is made, `module:name`, from the study and its own name."""
     formats: ClassVar[tuple[str, ...]] = ("parquet",)
     """Of files without pictures."""
     scales: ClassVar[tuple[str, ...]] = ("demo", "laptop", "paper")
     intro: ClassVar[str] = ""
     """What the report begins with."""
     published_note: ClassVar[str] = ""
+    asks: ClassVar[str] = ""
+    """What every row of it begins with."""
 
     def __init__(
         self,
@@ -94,8 +112,7 @@ class Study(ABC):
         self.scale_name, self.seed = scale, seed
         self._open(workers, store, progress)
 
-    def _open(self, workers: int, store: Store | None, progress: Progress) -> None:
-        positive(workers=workers)
+    def _open(self, workers: int | Engine, store: Store | None, progress: Progress) -> None:
         self.store, self.progress = store or Store.default(), progress
         self.engine: Engine = engine(workers, progress)
 
@@ -166,6 +183,24 @@ class Study(ABC):
         """Where the scenes of every part are."""
         raise UserError(f"the scenes of {self.name} are not drawn; leave render out")
 
+    def row_sets(self, splits: Splits = (), part: Part = "test") -> Sequence[RowSet]:
+        """What rows are made of: the episodes, questions or images of some splits, by default of all."""
+        if part_named(part) == "validation":
+            raise UserError(f"{self.name} has no rows of its part validation; choose train or test")
+        return [
+            RowSet(exam.name, exam.split or exam.name, part, partial(_row_pieces, exam, part), self.asks, exam.name)
+            for exam in self.exams(splits)
+        ]
+
+    def drawing(self, kind: str, size: tuple[int, int] | None = None) -> Drawing:
+        """What gives the picture or the sound of a scene; by default the ray tracer, and CURI's instruments."""
+        dataset = self.dataset
+        if kind == "images":
+            return Traced(dataset.images(*(size or (dataset.width, dataset.height)), False).look)
+        if dataset.first_bin is None:
+            raise UserError(f"the scenes of {self.name} have no sound, those of curi have; render images")
+        return Played(dataset.first_bin)
+
     def need_room(self, splits: Sequence[str] = ()) -> None:
         """Refuse before anything is written if the disk is too small."""
         self.store.need(0)
@@ -220,19 +255,29 @@ class Study(ABC):
         return ""
 
     def _trial(self, exam: Exam, metric: str, marks: Mapping[str, Marks]) -> Trial:
-        key = exam.key / metric if len(self.metrics) > 1 else exam.key
-        strong, weak = (np.asarray(marks[who][metric], np.float64) for who in ("strong", "weak"))
-        found = gap(exam.split or exam.name, self.called.get(metric, metric), strong, weak, exam.units(marks), key)
         others = {who: 100 * float(one[metric].mean()) for who, one in marks.items() if who not in ("strong", "weak")}
         return Trial(
             exam.split or exam.name,
             exam.name,
             exam.title or exam.name,
-            found,
+            self.measured(exam, metric, marks),
             others,
             {} if exam.control else self.published(exam, metric),
             exam.control,
+            self.to_best(exam, metric, marks) if others else None,
         )
+
+    def measured(self, exam: Exam, metric: str, marks: Mapping[str, Marks]) -> Gap:
+        """Strong minus weak, with the widest intervals that one world can give."""
+        key = exam.key / metric if len(self.metrics) > 1 else exam.key
+        strong, weak = (np.asarray(marks[who][metric], np.float64) for who in ("strong", "weak"))
+        return gap(exam.split or exam.name, self.called.get(metric, metric), strong, weak, exam.units(marks), key)
+
+    def to_best(self, exam: Exam, metric: str, marks: Mapping[str, Marks]) -> tuple[Gap, str]:
+        """Strong minus the best of all learners that do not recombine, and who that is."""
+        earned = {who: np.asarray(one[metric], np.float64) for who, one in marks.items()}
+        strong, name = earned.pop("strong"), self.called.get(metric, metric)
+        return gap_to_best(exam.split or exam.name, name, strong, earned, exam.key / "best" / metric, None)
 
     def score(self, solver: Any = None, splits: Splits = ()) -> Table:
         """The scores of solvers on every exam, in percent, and those of the ideal learners beside them.
@@ -243,10 +288,44 @@ class Study(ABC):
         return self._score(solver, self.exams(splits))
 
     def _score(self, solver: Any, exams: Sequence[Exam]) -> Table:
-        chosen = solvers_named(self.baselines if solver is None else solver)
+        more = {name: partial(self._learner, name) for name in self.solvers}
+        chosen = solvers_named(self.baselines if solver is None else solver, more)
         found: Scored = scores(chosen, exams, self.learners, Key(self.seed) / "score", self.progress)
         said = ", ".join(f"{name} {value}" for name, value in self.settings.items())
         return score_table(f"{self.benchmark.title}, {said}", found, self.unit)
+
+    def rows(
+        self,
+        splits: Splits = (),
+        part: Part = "test",
+        *,
+        form: Form = "all",
+        first: FirstRows = None,
+        render: RenderRows = None,
+        size: Size = None,
+    ) -> Iterator[Row]:
+        """Self-contained rows, one per episode or question, mixed; `row.text()` is a prompt."""
+        return stream(Asked(self, self.row_sets(splits, part_named(part)), form, first, render, size))
+
+    def export(
+        self,
+        out: str | Path,
+        splits: Splits = (),
+        part: Part = "test",
+        *,
+        form: Form = "all",
+        first: FirstRows = None,
+        render: RenderRows = None,
+        size: Size = None,
+        format: Annotated[str, "parquet, jsonl or webdataset."] = "parquet",
+        tell: Tell = quiet,
+    ) -> Path:
+        """Write rows to a new folder, with the pictures or sounds that they use. Goes on where it was stopped."""
+        asked = Asked(self, self.row_sets(splits, part_named(part)), form, first, render, size)
+        return write_rows(asked, Path(out), format, {}, tell)
+
+    def _learner(self, name: str) -> Any:
+        return self.benchmark.part(self.solvers[name])(self, name)
 
     def artefacts(self, splits: Splits = ()) -> Mapping[str, Path]:
         """What `make` delivers: folders of the store by the name that they have among the files."""
@@ -303,7 +382,8 @@ class Study(ABC):
         pixels = wanted(render, size, first) if isinstance(render, str) else render
         made = {"benchmark": self.name, **self.settings, **chosen, "format": format, "render": pixels}
         folder = None if out is None else Path(out)
-        if folder is not None and holds(folder, made):
+        about = self.card(made)
+        if folder is not None and holds(folder, made, about):
             tell(f"{folder} holds exactly this already")
             return folder
         self.need_room(chosen.get("splits", ()))
@@ -311,22 +391,109 @@ class Study(ABC):
         if todo:
             announce(todo, self.store, folder, self.engine, tell)
         dataset = self.dataset if type(self).dataset is not Study.dataset else None
-        return deliver(dataset, self._world, artefacts(), todo, self.store, self.engine, folder, made, write, also)
+        return deliver(
+            dataset,
+            self._world,
+            artefacts(),
+            todo,
+            self.store,
+            self.engine,
+            folder,
+            made,
+            write,
+            also,
+            about,
+            self._dress,
+        )
+
+    def split_names(self) -> Sequence[str]:
+        """The splits that are folders of what it makes."""
+        return tuple(self.benchmark.language.splits)
+
+    notes: ClassVar[tuple[str, ...]] = ()
+    """What else the card of its data says."""
+
+    def card(self, made: Mapping[str, Any], verb: str = "make") -> About:
+        """What the card of a folder says that was made of it."""
+        known = self.benchmark
+        return About(
+            self.name,
+            known.title,
+            known.about,
+            known.paper,
+            self.settings,
+            __version__,
+            command_for(verb, self.name, made),
+            known.example,
+            self.split_names(),
+            self.notes,
+        )
+
+    def dressed(self, name: str, table: pa.Table) -> pa.Table:
+        """A table of an artefact as others see it: with the split that it belongs to."""
+        split = next((word for word in name.split("/") if word in self.split_names()), None)
+        if split is None or "split" in table.column_names:
+            return table
+        return table.append_column("split", pa.array([split] * len(table), pa.string()))
+
+    def _dress(self, name: str, file: Path) -> Callable[[Path], object] | None:
+        if file.suffix != ".parquet" or not any(word in self.split_names() for word in name.split("/")):
+            return None
+
+        def write(part: Path) -> None:
+            table = self.dressed(name, read_table(file))
+            pq.write_table(table, part, compression="zstd", write_page_index=True)
+
+        return write
 
     @property
     def _world(self) -> object:
         """The world, for the recipe of a dataset."""
         return None
 
-    def report(self, out: str | Path) -> Path:
+    def report(self, out: str | Path, *, worlds: Worlds = 0) -> Path:
         """Everything about it as one self-contained page (.html), or as Markdown with figures (.md)."""
+        self.worlds = worlds
+        return self._report(out)
+
+    def _report(self, out: str | Path) -> Path:
         free_file(out, (".html", ".md"))
+        if 0 < self.worlds < FEWEST_WORLDS:
+            raise UserError(f"an interval over worlds needs at least {FEWEST_WORLDS} of them, not {self.worlds}")
         title = f"{self.benchmark.title}: how far from the ideal learner?"
         return write_document(out, title, self.intro, self.chapters())
+
+    worlds = 0
+    """So many worlds of laptop scale that the report compares."""
+    claimed: ClassVar[tuple[str, ...]] = ()
+    """The splits in the order of their published gaps, the largest first, where that is claimed."""
+
+    def another(self, seed: int) -> Self:
+        """The same at laptop scale, with another seed."""
+        return type(self)("laptop", seed, store=self.store, progress=self.progress)
+
+    def world_chapters(self) -> Iterable[Chapter]:
+        """The gaps over several worlds, and what they say of a published order."""
+        if not self.worlds:
+            return
+        found = []
+        for seed in range(self.seed, self.seed + self.worlds):
+            with self.another(seed) as other:
+                found.append(other.gap())
+        items: list[Item] = [over_worlds(found).table(metric) for metric in found[0].metrics]
+        if self.claimed:
+            values = {split: np.array([gaps[split].gap.value for gaps in found]) for split in self.claimed}
+            items.append(f"The published order of the gaps, tested over worlds: {ordered(values, self.claimed).text()}")
+        intro = (
+            "Everything made anew from other seeds, at laptop scale: scenes, concepts, examples. What is said of the "
+            "benchmark, and not of one world, needs these intervals."
+        )
+        yield Chapter("Over worlds", tuple(items), intro)
 
     def chapters(self) -> Iterable[Chapter]:
         """The parts of its report."""
         yield self.gap_chapter(self.gap())
+        yield from self.world_chapters()
         yield Chapter("Splits", (self.list(),))
         shown = self.show(self.benchmark.example)
         yield Chapter("An example", (Card(shown.rows.html()),) if isinstance(shown, ExampleView) else ())
@@ -334,7 +501,7 @@ class Study(ABC):
 
     def gap_chapter(self, gaps: Gaps, intro: str = "") -> Chapter:
         items: Iterable[Item] = chain.from_iterable(
-            (Figure(f"gap-{metric.lower()}", "Both ideal learners.", gaps.chart(metric)), gaps.table(metric))
+            (Figure(f"gap-{metric.lower()}", "Both ideal learners.", gaps.chart(metric)), *gaps.tables(metric))
             for metric in gaps.metrics
         )
         return Chapter("The compositionality gap", tuple(items), intro)
@@ -362,6 +529,31 @@ class Study(ABC):
         except LawBroken as broken:
             return f"broken: {broken}"
         return "holds"
+
+
+def command_for(verb: str, benchmark: str, made: Mapping[str, Any]) -> str:
+    """The command that makes something again, by what decided it."""
+    words = ["recombine", verb, benchmark]
+    for name, value in made.items():
+        if name in ("benchmark", "rows", "concepts", "held out", "condition") or value in (None, (), [], "", False, {}):
+            continue
+        if isinstance(value, Wanted):
+            words += ["--render", ",".join(value.kinds)]
+            words += ["--size", "x".join(map(str, value.size))] if value.size else []
+            words += ["--first", str(value.first)] if value.first else []
+            continue
+        flag = {"splits": "--split", "first": "--episodes"}.get(name, f"--{name.replace('_', '-')}")
+        for one in value if isinstance(value, list | tuple) else [value]:
+            words += [flag] if one is True else [flag, str(one)]
+    return " ".join([*words, "--out", "FOLDER"])
+
+
+def _row_pieces(exam: Exam, part: str) -> Iterator[Piece]:
+    """The examples of an exam; its scenes are counted through all pieces."""
+    first = scenes = 0
+    for examples in exam.pieces() if part == "test" else [exam.train()]:
+        yield Piece(examples, examples.scene + scenes, first)
+        first, scenes = first + len(np.unique(examples.group)), scenes + len(examples.scenes)
 
 
 def _rows(piece: Examples) -> pa.Table:

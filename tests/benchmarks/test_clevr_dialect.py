@@ -26,11 +26,11 @@ from recombine.benchmarks.clevr.meaning import (
     execute,
     soft_execute,
 )
+from recombine.benchmarks.clevr.pipeline import ClevrPipeline, ClevrScale
 from recombine.benchmarks.clevr.program import ProgramTokens, read_program, write_program
 from recombine.benchmarks.clevr.questions import Looked, Rules, filling, look, search
 from recombine.benchmarks.clevr.runner import Runner
 from recombine.benchmarks.clevr.shapes import EVERYTHING, one, shape_of
-from recombine.benchmarks.clevr.study import ClevrScale, ClevrStudy
 from recombine.benchmarks.clevr.trace import trace_text
 from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.language.expr import Expr, Symbol
@@ -279,13 +279,13 @@ def test_a_trace_speaks_the_dialect() -> None:
 def test_a_study_speaks_of_further_attributes(tmp_path: Path) -> None:
     wider = Vocabulary((*CLEVR_VOCABULARY, Attribute("pattern", ("plain", "striped"))))
     scale, world = ClevrScale("few", 12, 4, 4, questions=5), ClevrWorld(vocabulary=wider)
-    study = ClevrStudy(scale, 0, Store(tmp_path), world=world)
+    study = ClevrPipeline(scale, 0, Store(tmp_path), world=world)
     table, english = read_table(study.questions_folder("train")), English(clevr_families(wider))
     assert any("striped" in text for text in table["question"].to_pylist())
     for text, program in zip(table["question"].to_pylist(), table["program"].to_pylist()):
         assert english.read(text) is read_program(json.loads(program), wider)
-    same_words = ClevrStudy(scale, 0, Store(tmp_path), world=world, dialect=Dialect.of(wider, how={}))
-    plain = ClevrStudy(scale, 0, Store(tmp_path))
+    same_words = ClevrPipeline(scale, 0, Store(tmp_path), world=world, dialect=Dialect.of(wider, how={}))
+    plain = ClevrPipeline(scale, 0, Store(tmp_path))
     assert "dialect" not in plain.questions_recipe("train").parameters
     assert same_words.questions_recipe("train").digest != study.questions_recipe("train").digest
 

@@ -13,6 +13,7 @@ from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Family, build, c
 from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY, SCENE
 from recombine.benchmarks.clevr.laws import plainly
 from recombine.benchmarks.clevr.meaning import Plainly, Undefined, trace
+from recombine.benchmarks.clevr.pipeline import questions_table
 from recombine.benchmarks.clevr.questions import (
     LARGEST_SHARE,
     MOST_REFERENTS,
@@ -28,7 +29,6 @@ from recombine.benchmarks.clevr.questions import (
     share,
 )
 from recombine.benchmarks.clevr.shapes import Description, Filling, parts_of
-from recombine.benchmarks.clevr.study import questions_table
 from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.benchmarks.closure.families import CLOSURE_FAMILIES, FAMILIES
 from recombine.language.expr import Expr, subterms

@@ -12,19 +12,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from recombine.benchmarks.clevr import study
+from recombine.benchmarks.clevr import pipeline
 from recombine.benchmarks.clevr.english import read
-from recombine.benchmarks.clevr.facade import Clevr, check_files
 from recombine.benchmarks.clevr.families import CLEVR_FAMILIES
 from recombine.benchmarks.clevr.formats import read_questions, read_scenes
 from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY
 from recombine.benchmarks.clevr.laws import plainly
+from recombine.benchmarks.clevr.pipeline import PARTS, ClevrPipeline, ClevrScale, clevr_scale
 from recombine.benchmarks.clevr.program import read_program
 from recombine.benchmarks.clevr.questions import LARGEST_SHARE, SLACK
-from recombine.benchmarks.clevr.study import PARTS, ClevrScale, ClevrStudy, clevr_scale
+from recombine.benchmarks.clevr.study import Clevr, check_files
 from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.benchmarks.closure.families import FAMILIES
-from recombine.benchmarks.closure.study import ClosureStudy
+from recombine.benchmarks.closure.pipeline import ClosurePipeline
 from recombine.language.expr import Expr
 from recombine.store.errors import UserError
 from recombine.store.key import Key
@@ -32,7 +32,7 @@ from recombine.store.store import Store, read_table
 from recombine.world.columns import from_table, to_table
 
 TINY = ClevrScale("tiny", 60, 30, 30)
-SHARD = study.SHARD
+SHARD = pipeline.SHARD
 COLUMNS = [
     "question_index",
     "image_index",
@@ -55,7 +55,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def clevr(home: Path) -> Iterator[Clevr]:
     """Made in shards of 16 scenes."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(study, "SHARD", 16)
+        patch.setattr(pipeline, "SHARD", 16)
         with Clevr(TINY, store=Store(home / "store")) as loaded:
             yield loaded
 
@@ -148,7 +148,7 @@ def test_parts_have_different_scenes_and_questions(clevr: Clevr) -> None:
 
 
 def test_the_bytes_do_not_depend_on_the_number_of_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study, "SHARD", SHARD)  # as the workers have it
+    monkeypatch.setattr(pipeline, "SHARD", SHARD)  # as the workers have it
     scale = ClevrScale("two", SHARD + 100, 10, 10, questions=1)  # two shards to share out
     made = []
     for workers in (1, 2):
@@ -156,7 +156,7 @@ def test_the_bytes_do_not_depend_on_the_number_of_workers(tmp_path: Path, monkey
         with Clevr(scale, workers=workers, store=store) as loaded:
             loaded.make()
             for kind in ("closure", "baseline"):
-                ClosureStudy(loaded.study).questions_file("or_mat", "train", kind)
+                ClosurePipeline(loaded.study).questions_file("or_mat", "train", kind)
         made.append(data_files(store.home))
     assert made[0].keys() == made[1].keys()
     assert [name for name in made[0] if made[0][name] != made[1][name]] == []
@@ -167,7 +167,7 @@ def test_the_bytes_do_not_depend_on_the_number_of_workers(tmp_path: Path, monkey
 def test_an_interrupted_search_goes_on_where_it_was(
     tmp_path: Path, home: Path, clevr: Clevr, train: pa.Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    search, searched = study.search, []
+    search, searched = pipeline.search, []
 
     def stopping(*given: Any) -> Any:
         if len(searched) == 3:
@@ -176,12 +176,12 @@ def test_an_interrupted_search_goes_on_where_it_was(
         return search(*given)
 
     store = Store(tmp_path)
-    monkeypatch.setattr(study, "search", stopping)
+    monkeypatch.setattr(pipeline, "search", stopping)
     with pytest.raises(KeyboardInterrupt):
-        ClevrStudy(TINY, 0, store).questions_folder("train")
+        ClevrPipeline(TINY, 0, store).questions_folder("train")
     assert len({file.name for file in tmp_path.glob("drafts/*/candidates-?????.npz")}) == 3
-    monkeypatch.setattr(study, "search", lambda *given: searched.append(given) or search(*given))
-    folder = ClevrStudy(TINY, 0, store).questions_folder("train")
+    monkeypatch.setattr(pipeline, "search", lambda *given: searched.append(given) or search(*given))
+    folder = ClevrPipeline(TINY, 0, store).questions_folder("train")
     assert len(searched) == 4  # shards, each once
     assert [f.name for f in sorted(folder.glob("*.parquet"))] == [
         f"questions-0000{shard}.parquet" for shard in range(4)
@@ -200,7 +200,7 @@ def test_what_was_made_is_not_made_again(home: Path, clevr: Clevr, train: pa.Tab
         raise AssertionError("nothing is missing")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(study, "search", never)
+        patch.setattr(pipeline, "search", never)
         patch.setattr(ClevrWorld, "sample", never)
         with Clevr(TINY, store=Store(home / "store")) as again:
             again.make()
@@ -230,6 +230,8 @@ def test_official_files_agree_with_themselves_and_are_read_back(clevr: Clevr, ho
     out = clevr.make(home / format, format=format)
     assert {f.name for f in out.iterdir()} == {
         "recipe.json",
+        "README.md",
+        "croissant.json",
         *(f"CLEVR_{p}_{w}.{format}" for p in PARTS for w in ("scenes", "questions")),
     }
     for part in PARTS:

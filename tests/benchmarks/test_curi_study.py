@@ -9,11 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from recombine import Curi
-from recombine.benchmarks.curi.facade import own_split
 from recombine.benchmarks.curi.language import CURI_LOT
 from recombine.benchmarks.curi.meaning import Plainly
+from recombine.benchmarks.curi.pipeline import Scale
 from recombine.benchmarks.curi.spelling import Speller
-from recombine.benchmarks.curi.study import Scale
+from recombine.benchmarks.curi.study import own_split
 from recombine.language.query import uses
 from recombine.semantics.fold import fold
 from recombine.store.errors import UserError

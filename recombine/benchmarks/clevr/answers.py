@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recombine.benchmarks.clevr.language import CLEVR, DIRECTIONS, Dialect
+from recombine.benchmarks.clevr.language import CLEVR, Dialect
 from recombine.benchmarks.clevr.meaning import UNDEFINED, Exact, Known
-from recombine.benchmarks.clevr.relations import beyond
+from recombine.benchmarks.clevr.relations import all_beyond, in_all
 from recombine.language.expr import Expr, Symbol
 from recombine.semantics.fold import method
 from recombine.store.errors import UserError
@@ -172,10 +172,12 @@ class _Tables:
         names, exact = dialect.objects.attributes, Exact(scenes, related, dialect)
         said = [(facet.attribute, word) for facet in dialect.objects.facets for word in facet.words]
         self.present, self.places = scenes.present, scenes.places
-        self.code = {word: i for words in (DIRECTIONS, names) for i, word in enumerate(words)}
-        self.filter = {None: 0, **{dialect.objects.filter(*each): i for i, each in enumerate(said, 1)}}
+        self.code = {word: i for words in (dialect.directions, names) for i, word in enumerate(words)}
+        filters = (None, *(dialect.objects.filter(*each) for each in said))
+        self.filter = {word: i for i, word in enumerate(filters)}
         self.having = np.stack([scenes.present, *(exact.having[each] for each in said)])  # mask[words, n]
-        self.relate = np.stack([related[way] if related else beyond(scenes, way) for way in DIRECTIONS])
+        masks = related or all_beyond(scenes)
+        self.relate = np.stack([in_all(masks, way) for way in dialect.directions])
         self.same = np.stack([scenes.sharing(name) for name in names])  # mask[words, n, k]
         self.query = np.stack([scenes.codes[name] for name in names])  # uint8[words, n, k]
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from textwrap import shorten
+from typing import Any
 
 import numpy as np
 
@@ -95,10 +96,15 @@ def _first_relation(file: SceneFile, scene: int, computed: dict[str, np.ndarray]
 
 
 def check_questions(
-    file: SceneFile, questions: Iterable[QuestionRecord], read: Reader | None = None, dialect: Dialect | None = None
+    file: SceneFile,
+    questions: Iterable[QuestionRecord],
+    read: Reader | None = None,
+    dialect: Dialect | None = None,
+    meaning: type[Plainly] = Plainly,
+    word: Callable[[str, Any], str] = answer_text,
 ) -> tuple[FamilyRow, ...]:
-    """Answer every question by its program and compare, family by family."""
-    images = _Images(file, dialect or dialect_of(file.scenes.vocabulary))
+    """Answer every question by its program and compare, family by family; `word` says an answer as files do."""
+    images = _Images(file, dialect or dialect_of(file.scenes.vocabulary), meaning, word)
     verdicts: dict[str, list[_Verdict]] = {}
     for number, question in enumerate(questions):
         verdicts.setdefault(_family(question), []).append(_judge(number, question, images, read))
@@ -108,8 +114,11 @@ def check_questions(
 class _Images:
     """The scenes of a file, each by the name of its image where all have one, else by its number."""
 
-    def __init__(self, file: SceneFile, dialect: Dialect) -> None:
+    def __init__(
+        self, file: SceneFile, dialect: Dialect, meaning: type[Plainly], word: Callable[[str, Any], str]
+    ) -> None:
         self.scenes, self.beyond, self.dialect = file.scenes, all_beyond(file.scenes), dialect
+        self.meaning, self.word = meaning, word
         self.named = all(file.image_filename)
         self.by_name = {name: row for row, name in enumerate(file.image_filename)}
         self.by_number = {int(number): row for row, number in enumerate(file.image_index)}
@@ -124,7 +133,7 @@ class _Images:
     def _plain(self, row: int) -> Plainly:
         count = int(self.scenes.count[row])
         related = {way: listed(self.beyond[way][row], count) for way in DIRECTIONS}
-        return Plainly(self.scenes.objects(row), related, self.dialect)
+        return self.meaning(self.scenes.objects(row), related, self.dialect)
 
 
 OUTCOMES = ("agree", "differ", "unread", "no_answer", "no_scene")
@@ -148,7 +157,7 @@ def _judge(number: int, question: QuestionRecord, images: _Images, read: Reader 
         program = question.program or _read(question.question, read)
     except UserError as error:
         return _Verdict("unread", has_program, str(error))
-    found = _answer(program, images.plain(row))
+    found = _answer(program, images.plain(row), images.word)
     if found == question.answer:
         return _Verdict("agree", has_program)
     text = shorten(question.question, 200)
@@ -162,9 +171,9 @@ def _read(question: str, read: Reader | None) -> Expr:
     return read(question)
 
 
-def _answer(program: Expr, plain: Plainly) -> str:
+def _answer(program: Expr, plain: Plainly, word: Callable[[str, Any], str]) -> str:
     try:
-        return answer_text(program.head.out, fold(program, plain, {}))
+        return word(program.head.out, fold(program, plain, {}))
     except Undefined:
         return "undefined"
 

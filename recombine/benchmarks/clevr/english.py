@@ -19,7 +19,7 @@ import numpy as np
 
 from recombine.benchmarks.clevr.english_frames import SLOT, with_and_without
 from recombine.benchmarks.clevr.english_reading import Reader
-from recombine.benchmarks.clevr.english_words import DIRECTIONS, words_of
+from recombine.benchmarks.clevr.english_words import phrases, words_of
 from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Family
 from recombine.benchmarks.clevr.shapes import Filling
 from recombine.language.expr import Expr
@@ -85,7 +85,7 @@ def _form(text: str) -> _Form:
 def _wordings(family: Family, filling: Filling, slot: str, plural: bool) -> tuple[str, ...]:
     value = filling[slot]
     if isinstance(value, str):
-        return DIRECTIONS[value]
+        return phrases(value)
     return words_of(family.dialect.by_letter[slot[0]]).names(value, plural)
 
 

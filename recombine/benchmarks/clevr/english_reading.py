@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from recombine.benchmarks.clevr.english_frames import SLOT, with_and_without
-from recombine.benchmarks.clevr.english_words import DIRECTIONS, Words, any_of, words_of
+from recombine.benchmarks.clevr.english_words import Words, any_of, phrases, words_of
 from recombine.benchmarks.clevr.families import Families, Family
 from recombine.benchmarks.clevr.shapes import Description, Filling, fill
 from recombine.language.expr import Expr, pointed
@@ -20,8 +20,6 @@ from recombine.store.errors import UserError
 LONGEST = 2_000
 """Letters of a question that is read."""
 
-_DIRECTION = {phrase: direction for direction, phrases in DIRECTIONS.items() for phrase in phrases}
-_RELATION = rf"(?:{'|'.join(_DIRECTION)})\b"
 _SPELLINGS = {"another": "a", "an": "a", "which": "that", "colour": "color"}
 _SKIPPED = ("both", "either", "other")
 
@@ -101,12 +99,18 @@ class Reader:
         return {sort.letter: words_of(sort) for sort in self.families.dialect.sorts}
 
     @cached_property
+    def _direction(self) -> dict[str, str]:
+        """What is meant by every way to say a direction."""
+        return {phrase: direction for direction in self.families.dialect.directions for phrase in phrases(direction)}
+
+    @cached_property
     def _token(self) -> re.Pattern[str]:
+        relation = rf"(?:{any_of(self._direction)})\b"
         names = {letter: words.pattern for letter, words in self._words.items()}
         adjectives = "|".join(any_of(words.adjectives) for words in self._words.values())
         return re.compile(
-            rf"(?P<relation>{_RELATION})"
-            rf"|(?P<skip>(?:that|which) (?:is|are)(?= (?:both )?{_RELATION})"
+            rf"(?P<relation>{relation})"
+            rf"|(?P<skip>(?:that|which) (?:is|are)(?= (?:both )?{relation})"
             rf"|(?:{'|'.join(_SKIPPED)})\b|made of(?= the same)"
             rf"|the(?= (?:other )?(?:{adjectives}|{'|'.join(names.values())})))"
             rf"|{'|'.join(f'(?P<{letter}>{pattern})' for letter, pattern in names.items())}"
@@ -121,7 +125,7 @@ class Reader:
             if kind in self._words:
                 tokens.append(_Token(f"<{kind}>", at, self._meant(text, kind, said, at)))
             elif kind == "relation":
-                tokens.append(_Token("<R>", at, _DIRECTION[said]))
+                tokens.append(_Token("<R>", at, self._direction[said]))
             elif kind == "stop":
                 tokens.append(_Token(";", at))
             elif kind == "word":
@@ -142,7 +146,7 @@ class Reader:
     @cached_property
     def _said(self) -> re.Pattern[str]:
         """The names and directions of a form: slots, and plain things."""
-        bare = [(words, words.sort.bare[0]) for words in self._words.values()]
+        bare = [(words, word) for words in self._words.values() for word in words.sort.bare]
         things = [form for words, word in bare for form in (words.plural(word), word)]
         return re.compile(rf"\b(?:([A-Z]\d)s?|{'|'.join(map(re.escape, things))})\b")
 
@@ -159,7 +163,7 @@ class Reader:
         """All words that can be read."""
         words = {word for key in self.patterns for word in key if word not in self._shown}
         names = [word for words in self._words.values() for word in (*words.adjectives, *words.forms)]
-        return frozenset(words | set(" ".join((*_DIRECTION, *names, *_SPELLINGS)).split()) | {*_SKIPPED})
+        return frozenset(words | set(" ".join((*self._direction, *names, *_SPELLINGS)).split()) | {*_SKIPPED})
 
     @cached_property
     def _shown(self) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Words: ways to name a thing, and what a name means; ways to say a direction."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from itertools import product
 
@@ -15,6 +15,12 @@ DIRECTIONS = {
     "front": ("in front of",),
     "behind": ("behind",),
 }
+
+
+@cache
+def phrases(direction: str) -> tuple[str, ...]:
+    """All ways to say a direction, the plainest first."""
+    return tuple(" and ".join(said) for said in product(*(DIRECTIONS[way] for way in direction.split("+"))))
 
 
 class Words:
@@ -99,7 +105,7 @@ class Words:
         return found | {word: found[value] for word, value in self.sort.heard.items() if value in found}
 
 
-def any_of(words: dict[str, tuple[str, str]]) -> str:
+def any_of(words: Iterable[str]) -> str:
     """A regular expression of words, longer ones first; of nothing where there are none."""
     return "|".join(map(re.escape, sorted(words, key=len, reverse=True))) or "(?!)"
 

@@ -17,8 +17,8 @@ from recombine.benchmarks.clevr.answers import answers_of, columns_of, strong_an
 from recombine.benchmarks.clevr.english import English
 from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, clevr_families
 from recombine.benchmarks.clevr.language import CLEVR, Dialect
+from recombine.benchmarks.clevr.pipeline import SHARD, ClevrPipeline, Part
 from recombine.benchmarks.clevr.program import read_program
-from recombine.benchmarks.clevr.study import SHARD, ClevrStudy, Part
 from recombine.language.expr import Expr
 from recombine.metrics.votes import right
 from recombine.store.key import Key
@@ -31,21 +31,21 @@ from recombine.world.shards import read_scenes, shard_name
 TEST: Part = "test"
 
 
-def exams(study: ClevrStudy, part: Part = TEST, programs: bool = False) -> list[Exam]:
+def exams(study: ClevrPipeline, part: Part = TEST, programs: bool = False) -> list[Exam]:
     """The one exam: new questions about new scenes; `programs` shows the program of each."""
     key, answers = study.key / "bootstrap" / part, answers_of(study.dialect)
-    train, asked = (partial(one, study, programs=programs) for one in (training, pieces))
-    return [Exam("iid", answers, cache(train), partial(asked, part), mark, key)]
+    train = cache(partial(training, study, programs))
+    return [Exam("iid", answers, train, partial(pieces, study, part, programs), mark, key)]
 
 
-def training(study: ClevrStudy, programs: bool = False) -> Examples:
+def training(study: ClevrPipeline, programs: bool = False) -> Examples:
     """CLEVR's training questions."""
     folder = study.scenes_folder("train")
     scenes = join([read_scenes(study.world, folder, shard) for shard in range(study.shards("train"))])
     return questions(read_table(study.questions_folder("train")), scenes, 0, programs, study.dialect)
 
 
-def pieces(study: ClevrStudy, part: Part, programs: bool = False) -> Iterator[Examples]:
+def pieces(study: ClevrPipeline, part: Part, programs: bool = False) -> Iterator[Examples]:
     """The questions of a part, shard by shard."""
     folder, asked = study.scenes_folder(part), study.questions_folder(part)
     for shard in range(study.shards(part)):

@@ -94,10 +94,14 @@ class QuestionRecord:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-def read_scenes(path: Path | str, vocabulary: Vocabulary = CLEVR_VOCABULARY) -> SceneFile:
-    """The scenes of a file."""
-    records = read_records(path, "scenes")
-    parts = records.each(_SceneReader(vocabulary))
+def read_scenes(
+    path: Path | str,
+    vocabulary: Vocabulary = CLEVR_VOCABULARY,
+    prepare: Callable[[Record], Record] = lambda record: record,
+) -> SceneFile:
+    """The scenes of a file; `prepare` says a record of another kind in CLEVR's way."""
+    records, reader = read_records(path, "scenes"), _SceneReader(vocabulary)
+    parts = records.each(lambda record: reader(prepare(record)))
     count = np.array([len(part.objects) for part in parts], np.uint8)
     columns = _Columns(places_taken(count, max(PLACES, int(count.max(initial=0)))))
     objects = [thing for part in parts for thing in part.objects]
@@ -141,12 +145,19 @@ def together(files: Sequence[SceneFile]) -> SceneFile:
 
 def read_questions(path: Path | str, speech: Speech = CLEVR) -> list[QuestionRecord]:
     """The questions of a file, in a dialect or over a vocabulary."""
-    return read_records(path, "questions").each(lambda record: _question(record, speech))
+    return read_records(path, "questions").each(lambda record: read_question(record, speech))
 
 
-def write_scenes(path: Path | str, file: SceneFile) -> None:
-    """Write scenes as CLEVR does; relations that the file does not say are computed from the places."""
-    _write(Path(path), "scenes", file.info, _scene_records(file))
+def write_scenes(
+    path: Path | str,
+    file: SceneFile,
+    finish: Callable[[Iterator[Record]], Iterator[Record]] = lambda records: records,
+) -> None:
+    """Write scenes as CLEVR does; relations that the file does not say are computed from the places.
+
+    `finish` says the records of another kind of file.
+    """
+    _write(Path(path), "scenes", file.info, finish(_scene_records(file)))
 
 
 def write_questions(
@@ -176,7 +187,7 @@ class Records(NamedTuple):
         found = []
         for name, record in zip(self.names, self.records):
             try:
-                found.append(read(_dict(record, "the record")))
+                found.append(read(read_dict(record, "the record")))
             except UserError as error:
                 raise UserError(f"{self.path}, {name}: {error}") from None
         return found
@@ -190,6 +201,8 @@ def read_records(path: Path | str, what: str) -> Records:
         lines = {f"line {number}": line for number, line in enumerate(text.split("\n"), 1) if line.strip()}
         return Records(path, {}, [*lines], [parse_json(line, f"{path}, {name}") for name, line in lines.items()])
     whole = parse_json(text, str(path))
+    if what == "scenes" and isinstance(whole, dict) and "objects" in whole:  # a file of one scene
+        return Records(path, {}, ["scene 0"], [whole])
     records, info = (whole.get(what), whole.get("info")) if isinstance(whole, dict) else (whole, None)
     if not isinstance(records, list):
         raise UserError(f"{path} holds no list of {what}; a file of CLEVR is {{info, {what}}}")
@@ -246,7 +259,7 @@ class _SceneReader:
         self.codes = [(a.name, {value: code for code, value in enumerate(a.values)}) for a in vocabulary]
 
     def __call__(self, record: Record) -> _Scene:
-        objects = _list(record.get("objects"), "objects")
+        objects = read_list(record.get("objects"), "objects")
         if len(objects) > MOST:
             raise UserError(f"a scene holds at most {MOST} objects, not {len(objects)}")
         related = record.get("relationships")
@@ -262,7 +275,7 @@ class _SceneReader:
 
     def _object(self, thing: Any, number: int) -> _Object:
         try:
-            pixel, rotation = _dict(thing, "it").get("pixel_coords"), thing.get("rotation")
+            pixel, rotation = read_dict(thing, "it").get("pixel_coords"), thing.get("rotation")
             return _Object(
                 [_code(thing.get(name), codes, name) for name, codes in self.codes],
                 _array(thing.get("3d_coords"), (3,), "3d_coords"),
@@ -283,10 +296,10 @@ def _related(relationships: object, direction: str, count: int) -> list[int]:
     """For each object, the mask of those beyond it; no one where the file says nothing."""
     if not relationships:
         return [0] * count
-    lists = _list(_dict(relationships, "relationships").get(direction), f"relationships {direction}")
+    lists = read_list(read_dict(relationships, "relationships").get(direction), f"relationships {direction}")
     if len(lists) != count:
         raise UserError(f"relationships {direction} has {len(lists)} lists for {count} objects")
-    return [_mask(_list(some, f"relationships {direction} {i}"), count) for i, some in enumerate(lists)]
+    return [_mask(read_list(some, f"relationships {direction} {i}"), count) for i, some in enumerate(lists)]
 
 
 def _mask(objects: list[Any], count: int) -> int:
@@ -384,7 +397,7 @@ QUESTION_KEYS = {
 """Keys of a file that are read and written as they are -> fields of a record."""
 
 
-def _question(record: Record, speech: Speech) -> QuestionRecord:
+def read_question(record: Record, speech: Speech) -> QuestionRecord:
     question = _string(record.get("question"), "question")
     if question is None:
         raise UserError("there is no question")
@@ -431,13 +444,13 @@ def _question_record(question: QuestionRecord, key: str, dialect: Dialect) -> Re
 # ---- Values ----
 
 
-def _dict(value: object, what: str) -> Record:
+def read_dict(value: object, what: str) -> Record:
     if not isinstance(value, dict):
         raise UserError(f"{what} is not an object of JSON but {brief(value)}")
     return value
 
 
-def _list(value: object, what: str) -> list[Any]:
+def read_list(value: object, what: str) -> list[Any]:
     if not isinstance(value, list):
         raise UserError(f"{what} is not a list but {brief(value)}")
     return value

@@ -83,7 +83,7 @@ class Facet(NamedTuple):
     attribute: str
     words: tuple[str, ...]
     codes: tuple[int, ...]
-    """For the code of each value of the attribute, the place of its word."""
+    """For the code of each value of the attribute, the place of its word; beyond all words where it has none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,10 @@ class Sort:
     heard: Mapping[str, str] = field(default_factory=lambda: {"grey": "gray"})
     """Spellings that are read and never said."""
     categories: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
-    """By attribute, words of filters that let several values through, such as car for sedan and wagon."""
+    """By attribute, words of filters that let several values through, such as car for sedan and wagon.
+
+    A value may have the name of its category: the word then means the category. Such values come last.
+    """
     letter: str = "D"
     """Of the slots for their descriptions."""
     one: str = "object"
@@ -144,11 +147,14 @@ class Sort:
             raise UserError(f"the noun '{self.noun}' is the last of the attributes, not of {self._listed}")
         for name, categories in self.categories.items():
             members = [value for some in categories.values() for value in some]
-            if sorted(members) != sorted(self.vocabulary[name].values) or {*members} & {*categories}:
+            values, own = self.vocabulary[name].values, self._own_words(name)
+            if sorted(members) != sorted(values) or any(value not in categories[value] for value in values[len(own) :]):
                 raise UserError(
-                    f"every {name} belongs to one category, and no category has the name of a {name}: "
-                    f"{', '.join(self.vocabulary[name].values)} in {', '.join(categories)}"
+                    f"every {name} belongs to one category, and no category has the name of a {name} of another: "
+                    f"{', '.join(values)} in {', '.join(categories)}"
                 )
+            if values[: len(own)] != own:
+                raise UserError(f"the {name}s that have the name of their category come last")
 
     @property
     def _listed(self) -> str:
@@ -161,8 +167,11 @@ class Sort:
 
     def _values(self) -> Iterator[Facet]:
         for name in self.attributes:
-            values = self.vocabulary[name].values
-            yield Facet(name, values, tuple(range(len(values))))
+            yield Facet(name, self._own_words(name), tuple(range(len(self.vocabulary[name].values))))
+
+    def _own_words(self, attribute: str) -> tuple[str, ...]:
+        """The values that no category has the name of."""
+        return tuple(v for v in self.vocabulary[attribute].values if v not in self.categories.get(attribute, {}))
 
     def _categories(self) -> Iterator[Facet]:
         for name, categories in self.categories.items():
@@ -211,6 +220,8 @@ class Dialect:
     """What a step of a further family looks for, in words, as in `trace.LEADS`."""
     most: int = 10
     """The largest number that is an answer."""
+    directions: tuple[str, ...] = DIRECTIONS
+    """CLEVR's four come first; `left+front` is what lies in both."""
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, noun: str | None = None, **more: Any) -> "Dialect":
@@ -250,6 +261,11 @@ class Dialect:
         """The types of things and of sets of them."""
         return frozenset(kind for sort in self.sorts for kind in (sort.one, sort.many))
 
+    @cached_property
+    def names_of(self) -> dict[str, tuple[str, str]]:
+        """By the type of a thing or a set: the words for one and for many."""
+        return {kind: (sort.one, sort.many) for sort in self.sorts for kind in (sort.one, sort.many)}
+
     def is_answer(self, kind: str) -> bool:
         """Whether a program of this type answers a question."""
         return kind not in self.things
@@ -261,7 +277,7 @@ class Dialect:
         if wrong := {"bool", "number", *self.things} & names:
             raise UserError(f"an attribute cannot be called {', '.join(sorted(wrong))}: the language has such a type")
         asked = dict.fromkeys(name for sort in self.sorts for name in sort.asked)
-        symbols = [*PLAIN, *map(relate, DIRECTIONS), *(symbol for sort in self.sorts for symbol in sort.symbols())]
+        symbols = [*PLAIN, *map(relate, self.directions), *(symbol for sort in self.sorts for symbol in sort.symbols())]
         return Signature.of([*symbols, *map(equal, asked), *self.further])
 
 

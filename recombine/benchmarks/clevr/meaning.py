@@ -15,7 +15,7 @@ import numpy as np
 
 from recombine.benchmarks.clevr.language import CLEVR, CLEVR_VOCABULARY, DIRECTIONS, Dialect, dialect_of
 from recombine.benchmarks.clevr.program import in_order
-from recombine.benchmarks.clevr.relations import beyond, listed
+from recombine.benchmarks.clevr.relations import beyond, in_all, listed, ways
 from recombine.language.expr import Expr
 from recombine.semantics.fold import Plan, fold
 from recombine.store.errors import UserError
@@ -50,7 +50,7 @@ class Exact:
         self.first = np.arange(len(scenes)) * scenes.places  # of a scene's objects, in a flat column
         self.having = _Lazy(lambda *said: _any([scenes.having(said[0], value) for value in accepts(*said)]))
         self.sharing = _Lazy(lambda attribute: scenes.sharing(attribute).ravel())
-        self.beyond = _Lazy(lambda way: (related[way] if related else beyond(scenes, way)).ravel())
+        self.beyond = _Lazy(lambda way: (in_all(related, way) if related else beyond(scenes, way)).ravel())
         self.codes = {name: np.ascontiguousarray(column).ravel() for name, column in scenes.codes.items()}
 
     def scene(self) -> Known:
@@ -184,7 +184,7 @@ class Plainly:
         return min(objects)
 
     def relate(self, thing: int, direction: str) -> set[int]:
-        return set(self.beyond[direction][thing])
+        return set.intersection(*(set(self.beyond[way][thing]) for way in ways(direction)))
 
     def same(self, thing: int, attribute: str) -> set[int]:
         value = self.objects[thing][attribute]
@@ -314,7 +314,10 @@ class Soft:
         return _normalised(objects, objects.sum(axis=-1, keepdims=True))
 
     def relate(self, attention: np.ndarray, direction: str) -> np.ndarray:
-        return self._expected(attention, self.beliefs.beyond[direction])
+        return self._expected(attention, self._beyond(direction))
+
+    def _beyond(self, direction: str) -> np.ndarray:
+        return np.multiply.reduce([self.beliefs.beyond[way] for way in ways(direction)])
 
     def same(self, attention: np.ndarray, attribute: str) -> np.ndarray:
         values = self.beliefs.values[attribute]

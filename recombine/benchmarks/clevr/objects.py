@@ -21,6 +21,7 @@ from recombine.world.scenes import ABSENT, Scenes
 
 IMAGE = 320, 240
 Weak = Callable[[Expr, Scenes, int], tuple[tuple[str, float], ...]]
+TakenFor = Callable[[Expr], tuple[str, ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +37,7 @@ class Question:
     family_index: int
     scene: Scene
     weak: Weak | None = None
+    taken_for: TakenFor | None = None
 
     def arrays(self) -> dict[str, Any]:
         """Text and answer; codes of attributes, uint8[objects, attributes], 255 where there is no object; places."""
@@ -62,6 +64,7 @@ class Question:
             weak=self.weak(self.program, batch, place) if self.weak else None,
             strong=self.answer if self.weak else None,
             pictured=pictures,
+            taken_for=self.taken_for(self.program) if self.taken_for else (),
         )
 
     def __repr__(self) -> str:
@@ -81,8 +84,10 @@ class QuestionSet(Collection[Question]):
         benchmark: str,
         called: str,
         weak: Weak | None = None,
+        taken_for: TakenFor | None = None,
     ) -> None:
-        self.table, self.scene, self.benchmark, self.called, self.weak = table, scene, benchmark, called, weak
+        self.table, self.scene, self.benchmark, self.called = table, scene, benchmark, called
+        self.weak, self.taken_for = weak, taken_for
 
     def __len__(self) -> int:
         return len(self.table)
@@ -100,6 +105,7 @@ class QuestionSet(Collection[Question]):
             row["question_family_index"],
             Scene(batch, place, row["image_index"], IMAGE),
             self.weak,
+            self.taken_for,
         )
 
     def numbered(self, number: int) -> Question:

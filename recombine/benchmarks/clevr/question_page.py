@@ -23,7 +23,7 @@ from recombine.benchmarks.clevr.trace import Related, plain_scene, steps_in_word
 from recombine.language.expr import Expr
 from recombine.render.schematic import PLACES, Drawable, canvas, draw, element, number, phrase, words
 from recombine.report.figures import COLOURS, FONT
-from recombine.report.page import Section, page
+from recombine.report.page import Section, details, page
 from recombine.report.picture import Picture, can_be_drawn, pictures
 from recombine.report.view import View
 from recombine.world.scenes import Scenes
@@ -39,6 +39,8 @@ class StepView:
     english: str
     objects: tuple[int, ...] | None  # None where it gives no objects
     value: str
+    sort: str = "objects"
+    """What its things are called; those of CLEVR are all objects."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,16 @@ class QuestionView(View):
     weak: tuple[tuple[str, float], ...] | None = None  # answer, probability
     strong: str | None = None
     picture: Picture | None = None
+    taken_for: tuple[str, ...] = ()
+    """The questions that the weak learner takes this one for."""
+    names: tuple[str, ...] | None = None
+    """The objects in words, where they are not those of CLEVR."""
+    parts: tuple[str, ...] = ()
+    """Their parts in words, numbered as steps speak of them."""
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        return tuple(map(phrase, self.objects)) if self.names is None else self.names
 
     @property
     def title(self) -> str:
@@ -96,6 +108,7 @@ def question_view(
     weak: tuple[tuple[str, float], ...] | None = None,
     strong: str | None = None,
     pictured: bool = False,
+    taken_for: tuple[str, ...] = (),
 ) -> QuestionView:
     """All there is to see in a question about scene i of a batch.
 
@@ -112,10 +125,11 @@ def question_view(
         objects=tuple(_drawables(scenes, scene)),
         image=image,
         steps=tuple(_step_view(*step) for step in steps_in_words(program, plain_scene(scenes, scene, related))),
-        program=_nodes(program),
+        program=program_nodes(program),
         weak=weak,
         strong=strong,
         picture=_picture(scenes[scene : scene + 1], image) if pictured else None,
+        taken_for=taken_for,
     )
 
 
@@ -143,15 +157,15 @@ def _drawables(scenes: Scenes, scene: int) -> Iterator[dict[str, Any]]:
         yield {**one, **{name: tuple(at) if isinstance(at, list) else at for name, at in places.items()}}
 
 
-def _nodes(program: Expr) -> tuple[ProgramNode, ...]:
+def program_nodes(program: Expr) -> tuple[ProgramNode, ...]:
     nodes: dict[int, ProgramNode] = {}
     ends: list[int] = []  # the nodes that no other node takes yet
     for i, step in enumerate(in_order(program)):
         first = len(ends) - len(step.args)
         node = ProgramNode(i, step.head.family.replace("_", " "), "".join(step.head.index[-1:]), tuple(ends[first:]))
-        if node.label == "filter" and nodes[node.inputs[0]].label == "filter":
+        if node.label.endswith("filter") and nodes[node.inputs[0]].label == node.label:
             before = nodes.pop(node.inputs[0])
-            node = ProgramNode(i, "filter", f"{before.words} {node.words}", before.inputs)
+            node = ProgramNode(i, node.label, f"{before.words} {node.words}", before.inputs)
         nodes[i] = node
         ends[first:] = [i]
     return tuple(nodes.values())
@@ -259,7 +273,7 @@ def _found(box: _Box, x: float, y: float) -> str:
     if objects is None:
         return _label(box.step.value, x, y + 4.3, "strong" if box.final else "ink", 700)
     if not objects or len(objects) * step > box.width + _GAP - 6:
-        return _label(f"{len(objects)} objects" if objects else "none", x, y + 4.3, "muted", 400)
+        return _label(f"{len(objects)} {box.step.sort}" if objects else "none", x, y + 4.3, "muted", 400)
     left = x - step * (len(objects) - 1) / 2
     return "".join(_number_tag(i, left + step * place, y) for place, i in enumerate(objects))
 
@@ -280,6 +294,7 @@ def _ink(name: str) -> str:
 _COLUMNS = "display:grid;gap:{};grid-template-columns:repeat({},minmax(min({}),1fr))"
 _TWO = _COLUMNS.format(".6rem 1.6rem", "auto-fit", "100%,19rem") + ";align-items:center;margin:1rem 0 0"
 _MANY = _COLUMNS.format("1.1rem .8rem", "auto-fill", "45%,10.5rem")  # two on a phone
+_SMALL = "font-size:.85rem;color:var(--muted)"
 _FINE = "font-size:.68rem;color:var(--muted)"
 _DISC_CSS = (
     "flex:none;width:1.3rem;height:1.3rem;border-radius:50%;border:1px solid var(--muted);text-align:center;"
@@ -292,10 +307,22 @@ def question_page(view: QuestionView) -> str:
     return page(view.title, [Section(f"About scene {view.scene}", question_card(view))])
 
 
+def question_story(view: QuestionView) -> str:
+    """The same in brief: the scene beside the question and its answers, then the program; steps are folded away."""
+    scope = "t" + blake2s(repr(replace(view, picture=None)).encode(), digest_size=5).hexdigest()
+    scene = f'<div class="frame" style="--edge:var(--line)">{_drawn(view, f"{scope}-scene", None)}</div>'
+    graph = f'<div class="scroll" tabindex="0" role="region" aria-label="Program">{program_graph(view)}</div>'
+    steps = "".join(_step(view, i, f"{scope}-{i}") for i in range(len(view.steps)))
+    more = details("Every step as a picture", f'<div style="{_MANY}">{steps}</div>')
+    asked = f'<div class="beside">{scene}<div>{_asked(view)}</div></div>'
+    program = f"<h4>Its program, and what every part finds</h4>{graph}"
+    return f'<article class="episode question">{asked}{program}{more}</article>'
+
+
 def question_card(view: QuestionView) -> str:
     """The scene, the question, its program and every step of it."""
     scope = "q" + blake2s(repr(replace(view, picture=None)).encode(), digest_size=5).hexdigest()
-    about = f'<div><ol style="margin:0;padding:0;list-style:none">{_objects(view)}</ol></div>'
+    about = f'<div><ol style="margin:0;padding:0;list-style:none">{_objects(view)}</ol>{_part_list(view)}</div>'
     scene = f'<div class="frame" style="--edge:var(--line)">{_drawn(view, f"{scope}-scene", None)}</div>'
     steps = "".join(_step(view, i, f"{scope}-{i}") for i in range(len(view.steps)))
     graph = f'<div class="scroll" tabindex="0" role="region" aria-label="Program">{program_graph(view)}</div>'
@@ -308,7 +335,22 @@ def _asked(view: QuestionView) -> str:
     texts = (view.benchmark, view.family, f"question {view.number}", f"scene {view.scene}")
     tags = "".join(words("span", text, class_="tag") for text in texts)
     answer = f'<p style="margin:0 0 .6rem">Answer: <b style="font-size:1.2rem">{escape(view.answer)}</b></p>'
-    return f'<div class="tags">{tags}</div><h3>{escape(view.question)}</h3>{answer}{_beliefs(view)}'
+    return f'<div class="tags">{tags}</div><h3>{escape(view.question)}</h3>{answer}{_beliefs(view)}{_taken_for(view)}'
+
+
+def _taken_for(view: QuestionView) -> str:
+    """Why the weak learner answers as it does."""
+    if not view.taken_for:
+        return ""
+    first, *others = view.taken_for
+    about = "The weak learner does not know such a program. It takes the question for the closest that CLEVR asks"
+    said = f'<p style="margin:.5rem 0 0;{_SMALL}">{about}: <i>{escape(first)}</i></p>'
+    if not others:
+        return said
+    listed = "".join(f"<li>{escape(text)}</li>" for text in others)
+    return said + details(
+        f"or for {len(others)} others, as likely", f'<ul style="margin:.1rem 0;{_SMALL}">{listed}</ul>'
+    )
 
 
 def _beliefs(view: QuestionView) -> str:
@@ -330,7 +372,16 @@ def _objects(view: QuestionView) -> str:
     """The objects in words, beside their numbers."""
     row = "display:flex;gap:.6rem;align-items:center;padding:.16rem 0;font-size:.9rem"
     tags = (f'<span style="{_DISC_CSS}">{i}</span>' for i in range(len(view.objects)))
-    return "".join(f'<li style="{row}">{tag}{escape(phrase(one))}</li>' for tag, one in zip(tags, view.objects))
+    return "".join(f'<li style="{row}">{tag}{escape(one)}</li>' for tag, one in zip(tags, view.phrases))
+
+
+def _part_list(view: QuestionView) -> str:
+    """The parts in words, beside their numbers."""
+    if not view.parts:
+        return ""
+    items = "".join(f"<li>{escape(part)}</li>" for part in view.parts)
+    listed = f'<ol start="0" style="columns:2;font-size:.8rem;margin:.4rem 0 0">{items}</ol>'
+    return f"<details><summary>{len(view.parts)} parts of other looks</summary>{listed}</details>"
 
 
 def _drawn(view: QuestionView, scope: str, lit: tuple[int, ...] | None) -> str:
@@ -344,11 +395,17 @@ def _drawn(view: QuestionView, scope: str, lit: tuple[int, ...] | None) -> str:
 def _step(view: QuestionView, i: int, scope: str) -> str:
     """What a step found: its objects, lit among the others, or its answer in large."""
     step, final = view.steps[i], i == len(view.steps) - 1
-    shown = _large(view, step.value) if step.objects is None else _drawn(view, scope, step.objects)
+    shown = _large(view, step.value) if step.objects is None else _drawn(view, scope, _lit(view, step))
     frame = f'<div class="frame" style="--edge:var(--{"strong" if final else "line"})">{shown}</div>'
     text = f'<b>{i + 1}.</b> {escape(step.english)}<br><code style="{_FINE}">{escape(step.text)}</code>'
     caption = f'<figcaption style="color:var(--ink);font-size:.8rem">{text}</figcaption>'
     return f'<figure class="shot">{frame}{caption}</figure>'
+
+
+def _lit(view: QuestionView, step: StepView) -> tuple[int, ...]:
+    """The masks of what a step found: parts come after the objects."""
+    assert step.objects is not None
+    return step.objects if step.sort == "objects" else tuple(len(view.objects) + part for part in step.objects)
 
 
 def _large(view: QuestionView, value: str) -> str:
@@ -362,7 +419,8 @@ def _large(view: QuestionView, value: str) -> str:
 
 def question_terminal(view: QuestionView) -> RenderableType:
     """The question in words."""
-    parts = (_heading(view), _object_table(view), _step_table(view))
+    tables = (_object_table(view), *((_part_table(view),) if view.parts else ()), _step_table(view))
+    parts: tuple[RenderableType, ...] = (_heading(view), *tables)
     return Group(*(Padding(part, (0, 0, 1, 0)) for part in parts))
 
 
@@ -374,6 +432,8 @@ def _heading(view: QuestionView) -> Text:
         lines.append(f"\nstrong learner: {view.strong}", style="not dim")
     if view.weak is not None:
         lines.append("\nweak learner: " + ", ".join(f"{answer} ({p:.2f})" for answer, p in view.weak), style="not dim")
+    if view.taken_for:
+        lines.append(f"\n  which takes it for: {' / '.join(view.taken_for)}", style="dim not bold")
     return lines
 
 
@@ -381,8 +441,17 @@ def _object_table(view: QuestionView) -> RichTable:
     table = _plain_table("Scene")
     table.add_column("object", justify="right")
     table.add_column("")
-    for i, one in enumerate(view.objects):
-        table.add_row(str(i), Text(phrase(one)))
+    for i, one in enumerate(view.phrases):
+        table.add_row(str(i), Text(one))
+    return table
+
+
+def _part_table(view: QuestionView) -> RichTable:
+    table = _plain_table("Parts")
+    table.add_column("part", justify="right")
+    table.add_column("")
+    for i, one in enumerate(view.parts):
+        table.add_row(str(i), Text(one))
     return table
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from recombine.benchmarks.clevr.families import Family
 from recombine.benchmarks.clevr.language import CLEVR, DIRECTIONS, Dialect, Facet, Speech, dialect_of
-from recombine.benchmarks.clevr.relations import all_beyond
+from recombine.benchmarks.clevr.relations import all_beyond, in_all
 from recombine.benchmarks.clevr.shapes import Description, Filling
 from recombine.language.expr import Expr
 from recombine.store.compiled import compiled
@@ -52,7 +52,7 @@ NONE = 255
 MOST_SLOTS, MOST_RELATIONS, MOST_REFERENTS, MOST_STEPS = 5, 4, 4, 24
 MOST_COUNT = 10
 MOST_THINGS = 63
-MOST_FACETS = 8
+MOST_FACETS = 12
 
 
 class Code(NamedTuple):
@@ -189,7 +189,7 @@ class Looked(NamedTuple):
 
     spans: np.ndarray  # int64[n, sorts, 2]: the place of the first thing of each sort, and how many there are
     codes: np.ndarray  # uint8[n, things, facets]
-    beyond: np.ndarray  # mask[n, 4, things]
+    beyond: np.ndarray  # mask[n, directions, things]
     links: np.ndarray  # mask[n, links, things]: where each link leads
 
 
@@ -204,7 +204,7 @@ def look(scenes: Scenes, speech: Speech = CLEVR) -> Looked:
     return Looked(
         np.stack([np.zeros(len(scenes), np.int64), scenes.count], axis=1)[:, None],
         np.stack(columns, axis=2),
-        np.stack([beyond[direction] for direction in DIRECTIONS], axis=1).astype(np.uint64),
+        np.stack([in_all(beyond, way) for way in dialect_of(speech).directions], axis=1).astype(np.uint64),
         np.zeros((len(scenes), 0, scenes.places), np.uint64),
     )
 
@@ -216,8 +216,13 @@ def search(
     key: Key,
     rules: Rules | None = None,
     looked: Looked | None = None,
+    likely: bool = False,
 ) -> Found:
-    """Up to `each` questions per scene, of as many different families, drawn at random."""
+    """Up to `each` questions per scene, of as many different families, drawn at random.
+
+    `likely`: a question for an attribute wants only answers that some thing of the scene gives, which saves time where
+    there are many answers.
+    """
     rules, dialect = rules or Rules(), families[0].dialect
     _check(scenes, dialect)
     facets = facets_of(dialect)
@@ -243,7 +248,9 @@ def search(
     lengths = np.array([len(code.steps) for code in codes])
     sizes = np.array([len(facet.words) for _, facet in facets])
     seen = looked or look(scenes, dialect)
-    demands = (steps, lengths, answers, allowed, apart, strict)
+    last = steps[np.arange(len(codes)), lengths - 1]
+    asked = np.where(likely & (last[:, 0] == QUERY), last[:, 1], -1)
+    demands = (steps, lengths, answers, asked, allowed, apart, strict)
     made = _search(key.rng(), *seen, sizes, *demands, each, rules.tries, *found)
     return found.rows(slice(0, made))
 
@@ -262,14 +269,20 @@ def _check(scenes: Scenes, dialect: Dialect) -> None:
         raise UserError(f"questions speak of at most {MOST_FACETS} attributes and kinds of categories")
 
 
-def distinct(several: Sequence[Found]) -> Found:
-    """The questions of several searches of the same scenes together, each once, in the order of the scenes."""
+def distinct(several: Sequence[Found], as_found: bool = False) -> Found:
+    """The questions of several searches of the same scenes together, each once, in the order of the scenes.
+
+    Those of one scene are in the order of their families, or `as_found`.
+    """
     found = Found(*(np.concatenate(columns) for columns in zip(*several)))
     n = len(found.scene)
     names = np.concatenate(
         [np.asarray(c).reshape(n, -1) for c in (found.scene, found.family, found.described, found.related)], axis=1
     )
     first = np.unique(names, axis=0, return_index=True)[1]
+    if as_found:
+        first = np.sort(first)
+        first = first[np.argsort(found.scene[first], kind="stable")]
     return found.rows(first)
 
 
@@ -298,6 +311,7 @@ def _search(
     steps: np.ndarray,
     lengths: np.ndarray,
     answers: np.ndarray,
+    asked: np.ndarray,
     allowed: np.ndarray,
     apart: np.ndarray,
     strict: np.ndarray,
@@ -326,6 +340,8 @@ def _search(
             if kept == each:
                 break
             options = answers[f][answers[f] >= 0]
+            if asked[f] >= 0:
+                options = options[masks[asked[f], options] != 0]
             done = False
             for choice in rng.permutation(len(options)):
                 wanted = options[choice]
@@ -474,7 +490,7 @@ def _pass(
             inside = stack[top - 1]
             if choosing:
                 if steps[i, 2]:
-                    if not _describe_one(rng, codes, masks, inside, allowed[detail], described[detail]):
+                    if not _describe_one(rng, codes, sizes, masks, inside, allowed[detail], described[detail]):
                         return -1
                 else:
                     first, count = spans[steps[i, 3]]
@@ -541,25 +557,33 @@ def _led_to(things: np.uint64, link: np.ndarray) -> np.uint64:
 def _describe_one(
     rng: np.random.Generator,
     codes: np.ndarray,
+    sizes: np.ndarray,
     masks: np.ndarray,
     inside: np.uint64,
     allowed: np.ndarray,
     described: np.ndarray,
 ) -> bool:
     """Draw a description that fits exactly one thing inside, among all such; False if there is none."""
-    seen = 0
-    fits = np.empty(len(allowed), np.uint64)
-    fits[0] = inside
+    seen, used = 0, 0
+    for subset in range(len(allowed)):
+        used |= subset * allowed[subset]
+    fits = np.empty(len(allowed), np.uint64)  # by the facets that are used, in the order of all sets of them
+    sets = np.zeros(len(allowed), np.int64)
     for i in range(len(codes)):
         one = np.uint64(1) << np.uint64(i)
         if not inside & one:
             continue
+        many, fits[0] = 1, inside
         for a in range(codes.shape[1]):
-            alike, half = masks[a, codes[i, a]], 1 << a
-            for fewer in range(half):
-                fits[fewer + half] = fits[fewer] & alike
-        for subset in range(len(allowed)):
-            if allowed[subset] and fits[subset] == one:
+            if not (used >> a) & 1:
+                continue
+            alike = masks[a, codes[i, a]] if codes[i, a] < sizes[a] else np.uint64(0)
+            for fewer in range(many):
+                fits[fewer + many], sets[fewer + many] = fits[fewer] & alike, sets[fewer] + (1 << a)
+            many *= 2
+        for place in range(many):
+            subset = sets[place]
+            if allowed[subset] and fits[place] == one:
                 seen += 1
                 if rng.random() * seen < 1.0:
                     for a in range(codes.shape[1]):

@@ -27,6 +27,10 @@ WAYS: Mapping[str, tuple[float, float]] = {
 
 def beyond(scenes: Scenes, direction: str) -> np.ndarray:
     """For each object, the objects that lie beyond it in this direction, mask[n, k]."""
+    return np.bitwise_and.reduce([_beyond(scenes, way) for way in ways(direction)])
+
+
+def _beyond(scenes: Scenes, direction: str) -> np.ndarray:
     place = scenes.position.astype(np.float64)
     across, along = (place[:, None, :, axis] - place[:, :, None, axis] for axis in (0, 1))
     dx, dy = WAYS[direction]
@@ -34,9 +38,19 @@ def beyond(scenes: Scenes, direction: str) -> np.ndarray:
     return pack((across * dx + along * dy > MARGIN) & present[:, None, :] & present[:, :, None])
 
 
+def ways(direction: str) -> list[str]:
+    """The plain directions that one is made of: two for `left+front`."""
+    return direction.split("+")
+
+
 def all_beyond(scenes: Scenes) -> dict[str, np.ndarray]:
-    """The masks of every direction."""
+    """The masks of every plain direction."""
     return {direction: beyond(scenes, direction) for direction in DIRECTIONS}
+
+
+def in_all(masks: Mapping[str, np.ndarray], direction: str) -> np.ndarray:
+    """The masks of a direction from those of the plain ones."""
+    return np.bitwise_and.reduce([masks[way] for way in ways(direction)])
 
 
 def plainly_beyond(positions: Sequence[Sequence[float]], direction: str) -> list[list[int]]:

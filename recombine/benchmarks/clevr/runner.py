@@ -12,7 +12,7 @@ import numpy as np
 
 from recombine.benchmarks.clevr.answers import ANSWERS as ANSWERS
 from recombine.benchmarks.clevr.answers import columns_of
-from recombine.benchmarks.clevr.language import CLEVR, DIRECTIONS, Dialect
+from recombine.benchmarks.clevr.language import CLEVR, Dialect
 from recombine.benchmarks.clevr.program import ProgramTokens
 from recombine.benchmarks.clevr.questions import Looked, act_of, facets_of, links_of, look
 from recombine.language.expr import Symbol
@@ -92,7 +92,7 @@ def _detail(symbol: Symbol, dialect: Dialect) -> tuple[int, int]:
     if act == "link":
         return links_of(dialect).index(symbol.family), 0
     if act == "relate":
-        return DIRECTIONS.index(symbol.index[0]), 0
+        return dialect.directions.index(symbol.index[0]), 0
     if sort is None:
         return 0, 0
     attribute, *words = symbol.index

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Families, build
 from recombine.benchmarks.clevr.meaning import Plainly, Undefined, execute
+from recombine.benchmarks.clevr.pipeline import ClevrPipeline, questions_table
 from recombine.benchmarks.clevr.questions import Rules, filling, search
-from recombine.benchmarks.clevr.study import ClevrStudy, questions_table
 from recombine.language.expr import Expr
 from recombine.metrics.speed import Speed, cpu, interpreted
 from recombine.semantics.fold import fold
@@ -15,14 +15,14 @@ from recombine.world.scenes import Scenes
 PLAIN = """
 from recombine.benchmarks.clevr.families import CLEVR_FAMILIES
 from recombine.benchmarks.clevr.questions import Rules, search
-from recombine.benchmarks.clevr.study import questions_table
+from recombine.benchmarks.clevr.pipeline import questions_table
 from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.store.key import Key
 scenes = ClevrWorld().sample(10, Key(0))
 """
 
 
-def speeds(study: ClevrStudy) -> Iterator[Speed]:
+def speeds(study: ClevrPipeline) -> Iterator[Speed]:
     """Measure everything on fresh scenes of this study's world."""
     key = study.key / "bench"
     scenes = study.world.sample(10_000, key / "warm")

@@ -1,353 +1,333 @@
-"""CLEVR from scenes to questions, as artefacts of the store.
-
-    scenes ─► candidates ─► questions
-
-Candidates are searched shard by shard; the choice among them, which balances families and answers, is one pass over all
-shards in order, so it does not depend on how the work was shared out.
-"""
+"""What one can do with CLEVR."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
 
-from recombine.benchmarks.clevr.english import ask
-from recombine.benchmarks.clevr.families import Families, Family, build, clevr_families
-from recombine.benchmarks.clevr.language import ATTRIBUTES, Dialect, dialect_of
-from recombine.benchmarks.clevr.meaning import answer_text
-from recombine.benchmarks.clevr.program import write_program
-from recombine.benchmarks.clevr.questions import NONE, Found, Rules, balance, code_of, distinct, filling, search, share
-from recombine.benchmarks.clevr.trace import trace_text
-from recombine.benchmarks.clevr.world import ClevrWorld
-from recombine.store.arrays import read_array, write_array
-from recombine.store.engine import Engine, InProcess
+from recombine import benchmarks
+from recombine.benchmarks.clevr import check as checks
+from recombine.benchmarks.clevr import exam as of_exam
+from recombine.benchmarks.clevr.english import read
+from recombine.benchmarks.clevr.exam import Ideal
+from recombine.benchmarks.clevr.families import CLEVR_FAMILIES
+from recombine.benchmarks.clevr.formats import QuestionRecord, SceneFile, write_questions, write_scenes
+from recombine.benchmarks.clevr.objects import QuestionSet
+from recombine.benchmarks.clevr.pipeline import PARTS, SHARD, ClevrPipeline, ClevrScale, Part, clevr_scale
+from recombine.benchmarks.clevr.program import read_program
+from recombine.benchmarks.clevr.question_page import QuestionView, question_card
+from recombine.benchmarks.clevr.questions import Rules
+from recombine.benchmarks.clevr.speed import speeds
+from recombine.benchmarks.clevr.world import COGENT, ClevrWorld, Condition
+from recombine.benchmarks.study import First, Render, Seed, Size, Splits, Study, Workers, part_named
+from recombine.benchmarks.study import Part as PartName
+from recombine.benchmarks.study import Scale as ScaleName
+from recombine.language.expr import Expr
+from recombine.metrics.speed import Speed
+from recombine.render.folders import Dataset
+from recombine.render.rendering import Given, Tell, quiet
+from recombine.report.document import Card, Chapter
+from recombine.report.table import Column, Table
+from recombine.store.engine import Progress, silent
 from recombine.store.errors import UserError
-from recombine.store.key import Key
-from recombine.store.recipe import Recipe
-from recombine.store.store import Store, read_table, write_atomically, write_table
+from recombine.store.outputs import positive
+from recombine.store.store import Store, read_table
+from recombine.tasks.exam import Exam
+from recombine.tasks.rows import Piece, RowSet
 from recombine.world.scenes import Scenes, join
-from recombine.world.shards import MakeScenes, read_scenes, shard_name
+from recombine.world.shards import read_scenes
+from recombine.world.vocabulary import Vocabulary
 
-Part = Literal["train", "val", "test"]
-PARTS: tuple[Part, ...] = ("train", "val", "test")
-VERSION = 1
-SHARD = 2_000
-"""Scenes per file."""
-FEWEST = 4
-"""Candidates for each question that is wanted of a family."""
-SPARE = 6
-"""Candidates per scene beyond the questions that are kept."""
-SCENE_BYTES, QUESTION_BYTES, CANDIDATE_BYTES = 500, 200, 40
-"""What each takes on the disk, about."""
+EDITIONS = ("paper", "release")
+SceneFiles = Annotated[Sequence[Path], "A file of scenes, JSON or JSON lines; may be repeated.", ("--scenes",)]
+QuestionFile = Annotated[Path | None, "A file of questions about them."]
 
 
-@dataclass(frozen=True)
-class ClevrScale:
-    """How many scenes, and how many questions about each."""
+class Spread(NamedTuple):
+    """A family's questions, how many different answers they have, and how far the most frequent answer leads."""
 
+    family: int
     name: str
-    train: int
-    val: int
-    test: int
-    questions: int = 10
+    questions: int
+    answers: int
+    lead: float | None
 
 
-CLEVR_SCALES = {
-    scale.name: scale
-    for scale in (
-        ClevrScale("demo", 400, 100, 100),
-        ClevrScale("laptop", 7_000, 1_500, 1_500),
-        ClevrScale("paper", 70_000, 15_000, 15_000),
-    )
-}
+def shard_pieces(exam: Exam) -> Iterator[Piece]:
+    """The questions of an exam that asks shard by shard."""
+    first = scenes = 0
+    for examples in exam.pieces():
+        yield Piece(examples, examples.scene + scenes, first)
+        first, scenes = first + len(examples.scene), scenes + len(examples.scenes)
 
 
-def clevr_scale(name: str) -> ClevrScale:
-    """The scale of this name."""
-    if name not in CLEVR_SCALES:
-        raise UserError(f"there is no scale '{name}'; choose one of {', '.join(CLEVR_SCALES)}")
-    return CLEVR_SCALES[name]
+class Clevr(Study):
+    """CLEVR at one scale and seed; `scale` may be a `ClevrScale`, and `world` a `ClevrWorld` of your own."""
 
-
-class ClevrStudy:
-    """Scenes and questions of one scale and seed."""
+    name = "clevr"
+    baselines: ClassVar[tuple[str, ...]] = ("chance", "majority", "form", "nearest", "statistics")
+    formats: ClassVar[tuple[str, ...]] = ("parquet", "json", "jsonl")
+    asks = "Answer the question about the scene."
+    intro = "Questions about scenes of 3 to 10 objects, each a program; nothing is held out."
 
     def __init__(
         self,
-        scale: ClevrScale,
-        seed: int,
-        store: Store,
-        engine: Engine | None = None,
+        scale: ScaleName | ClevrScale = "demo",
+        seed: Seed = 0,
+        *,
+        workers: Workers = 1,
+        cogent: Annotated[Literal["A", "B"] | None, "CoGenT: cubes and cylinders of half of the colours each."] = None,
+        edition: Annotated[str, "paper: no superfluous relation; release: as the released generator."] = "paper",
+        hold_out: Annotated[
+            str | None, "Pairs left out: what alone goes with a value, such as 'cube: gray,blue; cylinder: red'."
+        ] = None,
+        swapped: Annotated[bool, "The test of --hold-out: what did not go with a value, in place of what did."] = False,
         world: ClevrWorld | None = None,
-        rules: Rules | None = None,
-        dialect: Dialect | None = None,
+        store: Store | None = None,
+        progress: Progress = silent,
     ) -> None:
-        self.scale, self.seed, self.store = scale, seed, store
-        self.engine = engine or InProcess()
-        self.world, self.rules = world or ClevrWorld(), rules or Rules()
-        self.dialect = dialect or dialect_of(self.world.vocabulary)
-        self._plain = dialect is None and {*self.dialect.objects.attributes} == {*ATTRIBUTES}
-        self.key = Key(seed) / "clevr"
-        self._shards: dict[tuple[str, int], Scenes] = {}
-        self._scenes: dict[str, Scenes] = {}
+        size = clevr_scale(scale) if isinstance(scale, str) else scale
+        if edition not in EDITIONS:
+            raise UserError(f"there is no edition '{edition}'; choose one of {', '.join(EDITIONS)}")
+        if cogent not in (None, *COGENT):
+            raise UserError(f"there is no CoGenT condition '{cogent}'; choose one of {', '.join(COGENT)}")
+        positive(scenes=min(size.train, size.val, size.test), questions=size.questions)
+        self.scale_name, self.seed, self.edition, self.cogent = size.name, seed, edition, cogent
+        self._open(workers, store, progress)
+        if swapped and hold_out is None:
+            raise UserError("swapped is for hold_out; say which pairs are left out")
+        condition = None if hold_out is None else Condition.read(hold_out)
+        self.condition = condition.swapped if condition and swapped else condition
+        pairs = () if self.condition is None else self.condition.held_out
+        rules = Rules(strict=edition == "paper")
+        chosen = world or ClevrWorld(cogent=cogent, held_out=pairs)
+        self.study = ClevrPipeline(size, seed, self.store, self.engine, chosen, rules)
 
     @property
-    def families(self) -> Families:
-        return clevr_families(self.dialect)
+    def settings(self) -> dict[str, str | int]:
+        cogent = {"cogent": self.cogent} if self.cogent else {}
+        condition = {"condition": str(self.condition)} if self.condition else {}
+        return {"edition": self.edition, "scale": self.scale_name, "seed": self.seed, **cogent, **condition}
 
-    def count(self, part: Part) -> int:
-        """Scenes of a part."""
-        if part not in PARTS:
-            raise UserError(f"there is no part '{part}'; choose one of {', '.join(PARTS)}")
-        return int(getattr(self.scale, part))
+    def list(self) -> Table:
+        """The 90 families."""
+        rows = tuple((family.index, family.name, family.final, repr(family.shape)) for family in CLEVR_FAMILIES)
+        columns = (Column("family", "right"), Column("name"), Column("answers with"), Column("shape"))
+        return Table("CLEVR's families", columns, rows)
 
-    def shards(self, part: Part) -> int:
-        return -(-self.count(part) // SHARD)
+    def questions(self, family: str | None = None, part: PartName = "validation") -> QuestionSet:
+        """The questions of a part: all, or those of a family, by its name such as one_hop or its index."""
+        self.need_room()
+        chosen = part_of(part)
+        table = read_table(self.study.questions_folder(chosen))
+        if family is not None:
+            table = table.take(_rows_of(family, table))
+        return QuestionSet(table, partial(self.study.scene, chosen), "CLEVR", family or chosen)
 
-    def size_estimate(self, parts: Sequence[Part] = PARTS, questions: bool = True) -> int:
-        """Bytes that are still to be written, roughly."""
-        each, size = self.scale.questions, 0
-        for part in parts:
-            if not self.store.has(self.scenes_recipe(part)):
-                size += self.count(part) * SCENE_BYTES
-            if questions and not self.store.has(self.questions_recipe(part)):
-                size += self.count(part) * (each * QUESTION_BYTES + (each + SPARE) * CANDIDATE_BYTES)
-        return size
+    def show(
+        self, split: str, number: int = 0, part: PartName = "validation", *, pictures: bool = False
+    ) -> QuestionView:
+        """One question: `split` is the name of a family such as one_hop, or its index."""
+        return self.questions(split, part).numbered(number).view(pictures)
 
-    def scenes_recipe(self, part: Part) -> Recipe:
-        parameters = {"world": self.world, "scenes": self.count(part), "part": part, "seed": self.seed}
-        return Recipe("clevr-scenes", VERSION, parameters, {})
+    def exams(self, splits: Splits = (), part: PartName = "test") -> Sequence[Exam]:
+        """The one exam: new questions about new scenes."""
+        if unknown := [split for split in splits if split != "iid"]:
+            raise UserError(f"CLEVR has no split '{unknown[0]}'; it holds nothing out: choose iid, or leave it out")
+        return of_exam.exams(self.study, part_of(part))
 
-    def scenes_folder(self, part: Part) -> Path:
-        recipe, key = self.scenes_recipe(part), self.key / "scenes" / part
+    def row_sets(self, splits: Splits = (), part: PartName = "test") -> Sequence[RowSet]:
+        """The questions of a part, about its scenes."""
+        name = part_of(part)
+        return [
+            RowSet(exam.name, exam.name, part_named(part), partial(shard_pieces, exam), self.asks, name)
+            for exam in self.exams(splits, part)
+        ]
 
-        def make(draft: Path) -> None:
-            work = MakeScenes(str(draft), self.world, self.count(part), SHARD, key, recipe)
-            self.engine.map(work, range(self.shards(part)), f"scenes: {part}")
+    def learners(self, exam: Exam) -> Mapping[str, Ideal]:
+        """The strong and the weak learner, who are one here: nothing is held out."""
+        return of_exam.learners(self.study.dialect)
 
-        return self.store.get(recipe, make)
-
-    def scene(self, part: Part, number: int) -> tuple[Scenes, int]:
-        """The shard that holds a scene, and its place there."""
-        if not 0 <= number < self.count(part):
-            raise UserError(f"there is no scene {number} in {part}; choose one from 0 to {self.count(part) - 1}")
-        shard, place = divmod(number, SHARD)
-        if (part, shard) not in self._shards:
-            self._shards[part, shard] = read_scenes(self.world, self.scenes_folder(part), shard)
-        return self._shards[part, shard], place
-
-    def scenes(self, part: Part) -> Scenes:
-        """All scenes of a part."""
-        if part not in self._scenes:
-            folder = self.scenes_folder(part)
-            shards = range(self.shards(part))
-            self._scenes[part] = join([read_scenes(self.world, folder, shard) for shard in shards])
-        return self._scenes[part]
-
-    def questions_recipe(self, part: Part) -> Recipe:
-        return self._recipe("clevr-questions", part, questions=self.scale.questions, spare=SPARE)
-
-    def _recipe(self, stage: str, part: Part, **parameters: object) -> Recipe:
-        # CLEVR's own attributes are spoken of in CLEVR's words.
-        dialect = {} if self._plain else {"dialect": self.dialect}
-        parameters |= {"rules": self.rules, "seed": self.seed, **dialect}
-        return Recipe(stage, VERSION, parameters, {"scenes": self.scenes_recipe(part).digest})
-
-    def questions_folder(self, part: Part) -> Path:
-        """Balanced questions about every scene of a part."""
-        recipe, key = self.questions_recipe(part), self.key / "questions" / part
-        scenes = self.scenes_folder(part)
-
-        def make(draft: Path) -> None:
-            wanted = self.scale.questions + SPARE
-            finder = FindCandidates(
-                str(draft), str(scenes), self.world, self.families, self.rules, wanted, key / "search"
-            )
-            self.engine.map(finder, range(self.shards(part)), f"questions: searching {part}")
-            found = read_candidates(draft, range(self.shards(part)), SHARD)
-            keep = np.zeros(len(found.scene), bool)
-            keep[balance(found, self.scale.questions)] = True
-            write_array(draft / "chosen.npy", keep)
-            sizes = [len(np.load(draft / f"candidates-{shard:05}.npz")["scene"]) for shard in range(self.shards(part))]
-            writer = WriteQuestions(
-                str(draft),
-                str(scenes),
-                self.world,
-                self.families,
-                key / "words",
-                recipe,
-                tuple(np.cumsum([0, *sizes]).tolist()),
-            )
-            self.engine.map(writer, range(self.shards(part)), f"questions: writing {part}")
-            for file in [*draft.glob("candidates-*.npz"), draft / "chosen.npy"]:
-                file.unlink()
-
-        return self.store.get(recipe, make)
-
-    def family_questions(self, family: str, questions: int, part: Part = "val") -> pa.Table:
-        """So many questions of the families of a name such as one_hop, or of the one of an index."""
-        return read_table(self.family_file(family, questions, part))
-
-    def family_file(self, family: str, questions: int, part: Part = "val") -> Path:
-        """The file of so many questions of a family."""
-        families, scenes = self.families.named(family), (part, 0, self.count(part))
-        indices, key = [one.index for one in families], self.key / "family" / part / family
-        recipe = self._recipe("clevr-family", part, families=indices, questions=questions)
-        wanted = shares(questions, len(families))
-        turns = turns_for(wanted, self.count(part))
-        return self.exactly(recipe, families, self.rules, scenes, wanted, turns, key, f"{family}, {part}")
-
-    def exactly(
+    def make(  # type: ignore[override]
         self,
-        recipe: Recipe,
-        families: Families,
-        rules: Rules,
-        about: tuple[Part, int, int],
-        wanted: Sequence[int],
-        turns: int,
-        key: Key,
-        what: str,
-        fewer: bool = False,
+        out: str | Path | None = None,
+        *,
+        family: Annotated[str | None, "Only questions of this family, by its name or index."] = None,
+        questions: Annotated[int | None, "So many questions of --family about each part. Default: 500."] = None,
+        render: Render = None,
+        size: Size = None,
+        first: First = None,
+        format: Annotated[str, "parquet, or the official json or jsonl; with --render webdataset."] = "parquet",
+        tell: Tell = quiet,
     ) -> Path:
-        """A file of so many questions of each family, with its answers in equal parts.
+        """Make scenes and questions of all parts; copy them to a folder, or leave them in the store."""
+        if questions is not None and family is None:
+            raise UserError("questions is for family; say which family, such as one_hop")
+        many = (500 if questions is None else questions) if family else None
+        chosen = {"family": family, "questions": many} if family else {}
+        official = partial(self._write_official, format, family, many) if format in ("json", "jsonl") else None
+        found = partial(self._folders, family, many)
+        return self._make(out, chosen, found, render, size, first, format, tell, official)
 
-        They are about scenes of a part, from the first to the last; each is searched so many times. Whether there may
-        be `fewer`, where the scenes do not give as many, is for the caller to say.
+    def artefacts(self, splits: Splits = ()) -> dict[str, Path]:
+        return self._folders(None, None)
+
+    def _folders(self, family: str | None, questions: int | None) -> dict[str, Path]:
+        found = {}
+        for part in PARTS:
+            found[f"scenes/{part}"] = self.study.scenes_folder(part)
+            if family is None or questions is None:
+                found[f"questions/{part}"] = self.study.questions_folder(part)
+            else:
+                found[f"questions/{part}"] = self.study.family_file(family, questions, part).parent
+        return found
+
+    @property
+    def dataset(self) -> Dataset:
+        world, parts = self.study.world, tuple((part, self.study.count(part)) for part in PARTS)
+        return Dataset("clevr", world.vocabulary, world.high, parts, SHARD, 320, 240, None)
+
+    def scenes_given(self) -> dict[str, Given]:
+        study = self.study
+        return {part: Given(study.scenes_folder(part), study.scenes_recipe(part).digest) for part in PARTS}
+
+    @property
+    def _world(self) -> object:
+        return self.study.world
+
+    def _write_official(self, format: str, family: str | None, questions: int | None, folder: Path) -> None:
+        """The files as CLEVR names and writes them."""
+        tables = self._folders(family, questions)
+        for part in PARTS:
+            write_scenes(folder / f"CLEVR_{part}_scenes.{format}", SceneFile.of(self.scenes(part), part))
+            records = records_of(read_table(tables[f"questions/{part}"]), part, self.study.world.vocabulary)
+            write_questions(folder / f"CLEVR_{part}_questions.{format}", records, {"split": part})
+
+    def scenes(self, part: str) -> Scenes:
+        """All scenes of a part."""
+        chosen = part_of(part)
+        folder, shards = self.study.scenes_folder(chosen), range(self.study.shards(chosen))
+        return join([read_scenes(self.study.world, folder, shard) for shard in shards])
+
+    def spread(self, part: str = "validation") -> tuple[Spread, ...]:
+        """How the questions of a part and their answers are spread over the families."""
+        table = self.questions(None, part).table
+        family, answer = table["question_family_index"].to_numpy(), np.array(table["answer"].to_pylist())
+        found = []
+        for one in CLEVR_FAMILIES:
+            counts = np.sort(np.unique(answer[family == one.index], return_counts=True)[1])[::-1]
+            lead = float(counts[0] / counts[1]) if len(counts) > 1 else None
+            found.append(Spread(one.index, one.name, int(counts.sum()), len(counts), lead))
+        return tuple(found)
+
+    def balance(self, part: str = "validation") -> Table:
+        """How even the answers of each family are."""
+        names = ("questions", "answers", "largest / second")
+        columns = (Column("family", "right"), Column("name"), *(Column(name, "right", ".3f") for name in names))
+        return Table(f"Answers of {part}", columns, tuple(map(tuple, self.spread(part))))
+
+    def chapters(self) -> Iterable[Chapter]:
+        families = dict.fromkeys(family.name for family in CLEVR_FAMILIES)
+        cards = tuple(Card(question_card(self.show(name, 3, pictures=True))) for name in families)
+        yield Chapter("Questions", cards, "One question of each kind of family, step by step.")
+        yield self.gap_chapter(self.gap(), "Nothing is held out here, so the gap is 0; CLOSURE's tests have one.")
+        yield Chapter("The answers", (self.balance(),))
+        yield Chapter("Settings", (self.settings_table(),))
+
+    def speeds(self) -> Iterator[Speed]:
+        return speeds(self.study)
+
+    def check(
+        self,
+        *,
+        scenes: SceneFiles = (),
+        questions: QuestionFile = None,
+    ) -> tuple[Table, bool]:
+        """Every law on fresh scenes and questions; or files of scenes and questions.
+
+        Of files, relations are recomputed from coordinates, programs run, and the text is read where there is no
+        program; the answers are compared family by family.
         """
-        part, low, high = about
+        return check_files(scenes, questions, read_any) if scenes or questions else super().check()
 
-        def make(draft: Path) -> None:
-            folder = self.scenes_folder(part)
-            finder = FindCandidates(
-                str(draft), str(folder), self.world, families, rules, len(families), key / "search", low, high, turns
-            )
-            shards = range(low // SHARD, -(-high // SHARD))
-            self.engine.map(finder, shards, f"{what}: searching")
-            found = read_candidates(draft, shards, SHARD)
-            answers = [code_of(family, rules.counts).answers for family in families]
-            chosen = found.rows(share(found, answers, wanted, key / "choice"))
-            if len(chosen.scene) < sum(wanted) and not fewer:
-                raise UserError(
-                    f"{high - low:,} scenes give {len(chosen.scene):,} questions of this kind, not {sum(wanted):,}; "
-                    "ask for fewer, or choose a larger scale"
-                )
-            table = questions_table(chosen, families, self.scenes(part), 0, 0, key / "words")
-            write_table(draft / "questions.parquet", table, recipe)
-            for file in draft.glob("candidates-*.npz"):
-                file.unlink()
-
-        return self.store.get(recipe, make) / "questions.parquet"
+    def need_room(self, splits: Sequence[str] = ()) -> None:
+        self.store.need(self.study.size_estimate())
 
 
-def shares(questions: int, families: int) -> list[int]:
-    """Equal parts of so many questions; the first families have one more where it does not come out even."""
-    if questions < 1:
-        raise UserError(f"ask for at least 1 question, not {questions}")
-    return [questions // families + (place < questions % families) for place in range(families)]
+def read_any(text: str) -> Expr:
+    """A question of CLEVR as a program; or of any benchmark that asks in more ways."""
+    try:
+        return read(text)
+    except UserError as unread:
+        for other in map(benchmarks.get, benchmarks.names()):
+            with suppress(UserError):
+                if other.reader_at and other.name != Clevr.name:
+                    found: Expr = other.part(other.reader_at)(text)
+                    return found
+        raise unread
 
 
-def turns_for(wanted: Sequence[int], scenes: int) -> int:
-    """How often scenes are searched so that there is a choice: a search finds one question of a family at most."""
-    return max(1, -(-FEWEST * max(wanted) // max(scenes, 1)))
+def part_of(name: str) -> Part:
+    """A part as CLEVR's files call it."""
+    return cast(Part, {"validation": "val"}.get(part_named(name), name))
 
 
-@dataclass(frozen=True)
-class FindCandidates:
-    """Searches one shard of scenes for questions: once, or several times where `turns` says so."""
-
-    folder: str
-    scenes_folder: str
-    world: ClevrWorld
-    families: Families
-    rules: Rules
-    each: int
-    key: Key
-    low: int = 0
-    high: int | None = None
-    turns: int | None = None
-
-    def __call__(self, shard: int) -> None:
-        file = Path(self.folder) / f"candidates-{shard:05}.npz"
-        if file.exists():
-            return
-        first, end = max(self.low - shard * SHARD, 0), None if self.high is None else self.high - shard * SHARD
-        scenes = read_scenes(self.world, Path(self.scenes_folder), shard)[first:end]
-        key = self.key / shard
-        keys = [key] if self.turns is None else [key / turn for turn in range(self.turns)]
-        several = [search(scenes, self.families, self.each, one, self.rules) for one in keys]
-        found = several[0] if self.turns is None else distinct(several)
-        found = found._replace(scene=found.scene + first)
-        write_atomically(file, lambda draft: np.savez(draft, **found._asdict()))
+def _rows_of(family: str, table: pa.Table) -> np.ndarray:
+    known = {str(value) for f in CLEVR_FAMILIES for value in (f.index, f.name)}
+    if family not in known:
+        names = dict.fromkeys(f.name for f in CLEVR_FAMILIES)
+        raise UserError(f"CLEVR has no family '{family}'; choose one of {', '.join(names)}, or 0 to 89")
+    column = "question_family_index" if family.isdigit() else "family"
+    return np.flatnonzero(np.array(table[column].to_pylist()) == (int(family) if family.isdigit() else family))
 
 
-def read_candidates(folder: Path, shards: Sequence[int], size: int) -> Found:
-    """The candidates of several shards, their scenes counted from the first shard's first."""
-    parts = []
-    for shard in shards:
-        with np.load(folder / f"candidates-{shard:05}.npz") as columns:
-            found = Found(**{name: columns[name] for name in Found._fields})
-        parts.append(found._replace(scene=found.scene + shard * size))
-    return Found(*(np.concatenate(columns) for columns in zip(*parts)))
+def records_of(table: pa.Table, split: str, vocabulary: Vocabulary) -> list[QuestionRecord]:
+    """Questions as the official files hold them."""
+    return [
+        QuestionRecord(
+            question=row["question"],
+            answer=row["answer"],
+            program=read_program(json.loads(row["program"]), vocabulary),
+            family=row["question_family_index"],
+            image_index=row["image_index"],
+            image_filename=f"CLEVR_{split}_{row['image_index']:06}.png",
+            split=split,
+            question_index=row["question_index"],
+            extra={"referents": row["referents"], "trace": row["trace"]},
+        )
+        for row in table.to_pylist()
+    ]
 
 
-@dataclass(frozen=True)
-class WriteQuestions:
-    """Puts the chosen candidates of one shard into words."""
-
-    folder: str
-    scenes_folder: str
-    world: ClevrWorld
-    families: Families
-    key: Key
-    recipe: Recipe
-    starts: tuple[int, ...]
-    """Where each shard's candidates begin among all."""
-
-    def __call__(self, shard: int) -> None:
-        file = Path(self.folder) / shard_name("questions", shard)
-        if file.exists():
-            return
-        folder = Path(self.folder)
-        chosen = read_array(folder / "chosen.npy")
-        with np.load(folder / f"candidates-{shard:05}.npz") as columns:
-            found = Found(**{name: columns[name] for name in Found._fields})
-        found = found.rows(chosen[self.starts[shard] : self.starts[shard + 1]])
-        scenes = read_scenes(self.world, Path(self.scenes_folder), shard)
-        first = int(chosen[: self.starts[shard]].sum())
-        table = questions_table(found, self.families, scenes, shard * SHARD, first, self.key / shard)
-        write_table(file, table, self.recipe)
+def check_files(
+    scenes: Sequence[str | Path], questions: str | Path | None, read: checks.Reader = read
+) -> tuple[Table, bool]:
+    """Recompute a question file from its scenes; whether everything agrees. `read` is for questions without program."""
+    if not scenes or questions is None:
+        raise UserError("scenes and questions belong together: give both files")
+    return check_table(checks.check(scenes, questions, read), str(questions))
 
 
-def questions_table(
-    found: Found, families: Sequence[Family], scenes: Scenes, first_scene: int, first: int, key: Key
-) -> pa.Table:
-    """Questions in words, one row each; `scenes` is the batch that `found.scene` points into."""
-    rng = key.rng()
-    rows: dict[str, list] = {name: [] for name in ("question", "answer", "program", "trace", "referents")}
-    for q in range(len(found.scene)):
-        family, scene = families[found.family[q]], int(found.scene[q])
-        slots = filling(family, found.described[q], found.related[q])
-        program = build(family, slots)
-        rows["question"].append(ask(family, slots, rng))
-        rows["answer"].append(answer_text(program.head.out, int(found.answer[q]), scenes.vocabulary))
-        rows["program"].append(json.dumps(write_program(program, dialect=family.dialect), separators=(",", ":")))
-        rows["trace"].append(trace_text(program, scenes, scene, dialect=family.dialect))
-        rows["referents"].append([int(one) for one in found.referents[q] if one != NONE])
-    index = [families[f].index for f in found.family]
-    return pa.table(
-        {
-            "question_index": np.arange(first, first + len(found.scene), dtype=np.int32),
-            "image_index": (found.scene + first_scene).astype(np.int32),
-            "question": pa.array(rows["question"], pa.string()),
-            "answer": pa.array(rows["answer"], pa.string()),
-            "question_family_index": np.array(index, np.int16),
-            "family": pa.array([families[f].name for f in found.family], pa.string()),
-            "program": pa.array(rows["program"], pa.string()),
-            "referents": pa.array(rows["referents"], pa.list_(pa.int8())),
-            "trace": pa.array(rows["trace"], pa.string()),
-        }
+def check_table(found: checks.Check, questions: str) -> tuple[Table, bool]:
+    """What was found in a file of questions, family by family; whether everything agrees."""
+    missing = next((row.first_missing for row in found.families if row.first_missing), "")
+    if missing:
+        raise UserError(f"{questions}: {missing}; give its scenes too")
+    rows = tuple(
+        (r.family, r.questions, r.with_program, r.agree, r.differ, r.unread + r.no_answer, r.first_difference)
+        for r in found.families
     )
+    names = ("asked", "programs", "agree", "differ", "not compared")
+    columns = (Column("family"), *(Column(name, "right") for name in names), Column("first difference"))
+    relations = found.relations
+    asked, agree = sum(r.questions for r in found.families), sum(r.agree for r in found.families)
+    note = (
+        f"{agree:,} of {asked:,} answers agree. Relations: {relations.agree:,} of {relations.with_relations:,} scenes "
+        f"agree. {relations.first_difference}"
+    )
+    return Table(questions, columns, rows, note.strip()), found.fine

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recombine.benchmarks.clevr.english_words import DIRECTIONS, words_of
+from recombine.benchmarks.clevr.english_words import phrases, words_of
 from recombine.benchmarks.clevr.language import CLEVR, Dialect, dialect_of
 from recombine.benchmarks.clevr.meaning import Plainly, TraceStep, answer_text, trace
 from recombine.benchmarks.clevr.program import in_order, is_answer
@@ -74,7 +74,7 @@ class _Step(NamedTuple):
 
     @property
     def direction(self) -> str:
-        return DIRECTIONS[self.step.head.index[0]][0]
+        return phrases(self.step.head.index[0])[0]
 
     @property
     def attribute(self) -> str:
@@ -120,12 +120,14 @@ def _english(step: _Step, lead: str) -> str:
 def value_in_words(found: TraceStep, dialect: Dialect = CLEVR) -> str:
     if found.value is None:
         return NO_VALUE
-    return answer_text(found.kind, found.value) if is_answer(found.kind, dialect) else numbers(found.objects)
+    if is_answer(found.kind, dialect):
+        return answer_text(found.kind, found.value)
+    return numbers(found.objects, *dialect.names_of[found.kind])
 
 
 @lru_cache(maxsize=1 << 14)
-def numbers(objects: tuple[int, ...]) -> str:
-    """Objects by their numbers.
+def numbers(objects: tuple[int, ...], one: str = "object", many: str = "objects") -> str:
+    """Objects, or things of another sort, by their numbers.
 
     >>> numbers((1, 4, 5)), numbers((3,)), numbers(())
     ('objects 1, 4 and 5', 'object 3', 'none')
@@ -133,7 +135,7 @@ def numbers(objects: tuple[int, ...]) -> str:
     if not objects:
         return "none"
     *most, last = map(str, objects)
-    return f"objects {', '.join(most)} and {last}" if most else f"object {last}"
+    return f"{many} {', '.join(most)} and {last}" if most else f"{one} {last}"
 
 
 def _are(count: int) -> str:

@@ -1,6 +1,12 @@
 """CLOSURE: seven tests that put CLEVR's matching relations where CLEVR never puts them."""
 
+from typing import TYPE_CHECKING
+
 from recombine.benchmarks import Benchmark
+from recombine.store.lazy import lazily
+
+if TYPE_CHECKING:
+    from recombine.benchmarks.closure.learners import closest as closest
 
 BENCHMARK = Benchmark(
     name="closure",
@@ -10,8 +16,11 @@ BENCHMARK = Benchmark(
     package=__name__,
     held_out=7,
     example="or_mat",
-    study_at="facade:Closure",
+    explorer_at="explore:ClosureExplorer",
+    study_at="study:Closure",
     language_at="laws:LANGUAGE",
     networks_at="networks:NETWORKS",
     reader_at="families:read",
 )
+
+__getattr__ = lazily(__name__, {"closest": "learners"})

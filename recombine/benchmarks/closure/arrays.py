@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from recombine.benchmarks.clevr.answers import ANSWERS
+from recombine.benchmarks.clevr.pipeline import Part as ClevrPart
 from recombine.benchmarks.clevr.program import TOKENS, read_program
 from recombine.benchmarks.clevr.runner import ANSWER_KINDS, Runner, clevr_functions
-from recombine.benchmarks.clevr.study import Part as ClevrPart
-from recombine.benchmarks.closure.study import ClosureStudy, Kind, Part
+from recombine.benchmarks.closure.pipeline import ClosurePipeline, Kind, Part
 from recombine.solvers.programs import NULL, lay_out, well_formed
 from recombine.solvers.questions import Questions, Vocabulary, joined
 from recombine.store.errors import UserError
@@ -31,7 +31,7 @@ COLUMNS = ("question", "answer", "program", "image_index", "question_family_inde
 class Data:
     """The questions, words and scenes of a study."""
 
-    def __init__(self, study: ClosureStudy) -> None:
+    def __init__(self, study: ClosurePipeline) -> None:
         self.study = study
         self._runners: dict[str, Runner] = {}
         self._vocabulary: Vocabulary | None = None

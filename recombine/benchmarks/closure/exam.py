@@ -11,7 +11,7 @@ from recombine.benchmarks.clevr.answers import ANSWERS
 from recombine.benchmarks.clevr.exam import Ideal, mark, questions, training
 from recombine.benchmarks.closure.families import CLOSURE_FAMILIES, ENGLISH
 from recombine.benchmarks.closure.learners import GUESSES, strong_answers, weak_answers
-from recombine.benchmarks.closure.study import ClosureStudy, Kind, Part
+from recombine.benchmarks.closure.pipeline import ClosurePipeline, Kind, Part
 from recombine.tasks.exam import Exam
 from recombine.tasks.examples import Examples
 
@@ -20,7 +20,7 @@ TEST: Part = "test"
 LEARNERS = {"strong": strong_answers, "weak": weak_answers}
 
 
-def exams(study: ClosureStudy, tests: Sequence[str] = (), part: Part = TEST, programs: bool = False) -> list[Exam]:
+def exams(study: ClosurePipeline, tests: Sequence[str] = (), part: Part = TEST, programs: bool = False) -> list[Exam]:
     """Two exams for each of these tests, by default for all seven; `programs` shows the program of each question."""
     for test in tests:
         study.families(test, "closure")
@@ -29,7 +29,7 @@ def exams(study: ClosureStudy, tests: Sequence[str] = (), part: Part = TEST, pro
 
 
 def _exam(
-    study: ClosureStudy, test: str, kind: Kind, part: Part, programs: bool, train: Callable[[], Examples]
+    study: ClosurePipeline, test: str, kind: Kind, part: Part, programs: bool, train: Callable[[], Examples]
 ) -> Exam:
     return Exam(
         f"{test}/{kind}" if part == TEST else f"{test}/{kind}/{part}",
@@ -49,7 +49,7 @@ def part_of(exam: Exam) -> Part:
     return cast(Part, exam.name.split("/")[2]) if exam.name.count("/") == 2 else TEST
 
 
-def _pieces(study: ClosureStudy, test: str, kind: Kind, part: Part, programs: bool) -> Iterator[Examples]:
+def _pieces(study: ClosurePipeline, test: str, kind: Kind, part: Part, programs: bool) -> Iterator[Examples]:
     yield questions(study.questions(test, part, kind), study.scenes(study.source(part)[0]), 0, programs)
 
 

@@ -7,7 +7,7 @@ from recombine.benchmarks.clevr.laws import LANGUAGE as CLEVR
 from recombine.benchmarks.clevr.laws import WORLD, draw_programs
 from recombine.benchmarks.clevr.questions import filling, search
 from recombine.benchmarks.closure.families import CLOSURE_FAMILIES, ENGLISH
-from recombine.benchmarks.closure.study import RULES
+from recombine.benchmarks.closure.pipeline import RULES
 from recombine.benchmarks.closure.tests import CLOSURE_SPLITS
 from recombine.language.expr import Expr
 from recombine.store.key import Key

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recombine.benchmarks.clevr.answers import ANSWERS, Spelled, held_answers, spelled, strong_answers, term_of
+from recombine.benchmarks.clevr.english import forms
 from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Family
 from recombine.benchmarks.clevr.language import ATTRIBUTES, CLEVR, DIRECTIONS, relate
 from recombine.language.expr import Expr, Symbol
@@ -89,6 +90,18 @@ def closest(program: Expr) -> tuple[Expr, ...]:
     description of the object it starts from; this counts one. Empty where that does not help either.
     """
     return tuple(term_of(one) for one in _closest(program))
+
+
+def taken_for(program: Expr) -> tuple[str, ...]:
+    """The questions that the weak learner takes a new one for, in words; empty where it knows the program.
+
+    >>> from recombine.benchmarks.clevr.language import signature
+    >>> asked = signature().parse("exist(relate[left](unique(same[size](unique(filter[shape,cube](scene))))))")
+    >>> taken_for(asked)[0]
+    'Are there any things that are left of the thing that is left of the cube?'
+    """
+    known = closest(program)
+    return () if program in known else tuple(next(iter(forms(one)), repr(one)) for one in known)
 
 
 class _Mould(NamedTuple):

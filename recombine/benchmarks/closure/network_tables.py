@@ -1,6 +1,7 @@
 """CLOSURE's Tables 1, 2, 3 and 5 and Figures 3, 4 and 7 with our networks in them, and where these go wrong."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -44,22 +45,39 @@ def baseline(test: str) -> str:
 
 
 def tables(outcomes: Outcomes) -> list[Table]:
-    """All tables of the paper for which there are runs, and what more steps would bring."""
+    """All tables of the paper for which there are runs, and what more steps brought."""
     zero, few = (_of(outcomes, split) for split in ("zero-shot", "few-shot"))
+    whole = replace(outcomes, groups=(*zero, *few))
     found = [
         _table("Table 1: zero-shot, the seven tests", zero, TESTS),
         _table("Table 3: their baselines, the CLEVR questions nearest to them", zero, TESTS, baseline),
         _table("Table 5: CLEVR's validation questions", zero, (CLEVR,)),
         _table("Table 2: after 36 questions of each test", few, TESTS),
         _table("The baselines after 36 questions of each test", few, TESTS, baseline),
-        programs_table(outcomes.groups),
-        growth_table(outcomes.groups, f"On the first {2_000:,} validation questions of CLEVR."),
+        shown_table(outcomes.groups),
+        programs_table(whole.groups),
+        growth_table(whole.groups, f"On the first {2_000:,} validation questions of CLEVR.") if whole.groups else None,
     ]
     return [table for table in found if table is not None]
 
 
 def _of(outcomes: Outcomes, split: str) -> list[Group]:
-    return [group for group in outcomes.groups if group.job.split == split]
+    """The groups of a split that learnt from all questions."""
+    return [group for group in outcomes.groups if group.job.split == split and group.job.options.shown is None]
+
+
+def shown_table(groups: Sequence[Group]) -> Table | None:
+    """What networks make of fewer questions: accuracy, and programs that are exact."""
+    fewer = {group.job.model for group in groups if group.job.options.shown}
+    wanted = [group for group in groups if group.job.model in fewer and group.job.split == "zero-shot"]
+    first = (Column("network"), Column("questions", "right"), Column("seeds", "right"))
+    columns = (*first, *(Column(test, "right") for test in (CLEVR, *TESTS)))
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (group.network, group.job.options.shown or "all", len(group.runs), *(group.score(t) for t in (CLEVR, *TESTS)))
+        for group in sorted(wanted, key=lambda one: (one.network, one.job.options.shown or 10**9, one.steps))
+    )
+    note = "Percent of answers that are right, by how many of CLEVR's training questions, drawn at random, were shown."
+    return Table("Learning from fewer questions", columns, rows, note) if fewer else None
 
 
 def _variants(groups: Sequence[Group]) -> Iterator[tuple[str, str, Group]]:
@@ -119,7 +137,7 @@ def _mean(group: Group, test: str, name: str) -> float:
 
 def error_tables(outcomes: Outcomes) -> list[Table]:
     """By depth, by type of question, by family, and by what is new in a test."""
-    groups = outcomes.groups
+    groups = [*_of(outcomes, "zero-shot"), *_of(outcomes, "few-shot")]
     found = [
         _shares(
             "CLEVR by the depth of the program", groups, CLEVR, "depths", {k: [*map(str, v)] for k, v in DEPTHS.items()}
@@ -193,7 +211,8 @@ def _lost(group: Group, order: int) -> float:
 
 def chapters(outcomes: Outcomes) -> list[Chapter]:
     """Scores, figures, and where networks go wrong."""
-    curves = (curve_figure(world, groups, {}) for world, groups in outcomes.worlds())
+    shown = replace(outcomes, groups=(*_of(outcomes, "zero-shot"), *_of(outcomes, "few-shot")))
+    curves = (curve_figure(world, groups, {}) for world, groups in shown.worlds())
     figures = [figure for figure in (*_figures(outcomes), *curves) if figure is not None]
     return [
         Chapter("Scores", tuple(tables(outcomes))),

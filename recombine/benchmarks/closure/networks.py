@@ -15,15 +15,15 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from recombine.benchmarks.clevr.answers import ANSWERS
-from recombine.benchmarks.clevr.runner import ILL_FORMED, clevr_functions
-from recombine.benchmarks.clevr.study import ClevrStudy
-from recombine.benchmarks.clevr.study import Part as ClevrPart
+from recombine.benchmarks.clevr.pipeline import ClevrPipeline
+from recombine.benchmarks.clevr.pipeline import Part as ClevrPart
+from recombine.benchmarks.clevr.runner import ANSWER_KINDS, ILL_FORMED, clevr_functions
 from recombine.benchmarks.closure import published
 from recombine.benchmarks.closure.arrays import Data
 from recombine.benchmarks.closure.findings import verdicts
 from recombine.benchmarks.closure.network_tables import GENERATED, chapters, named, tables
+from recombine.benchmarks.closure.pipeline import KINDS, ClosurePipeline, closure_scale
 from recombine.benchmarks.closure.published import TESTS
-from recombine.benchmarks.closure.study import KINDS, ClosureStudy, closure_scale
 from recombine.benchmarks.networks import Job, Networks, Published
 from recombine.benchmarks.runs import Group, Outcomes
 from recombine.metrics.intervals import Interval, share
@@ -37,9 +37,12 @@ from recombine.solvers.training.settings import Training
 from recombine.store.engine import Engine
 from recombine.store.errors import UserError
 from recombine.store.key import Key
+from recombine.store.paths import within
 from recombine.store.store import Store
 
-GENERATOR = "generator"
+GENERATOR, SPANS = "generator", "span-parser"
+PARSERS = (GENERATOR, SPANS)
+"""What writes programs."""
 MODULAR = ("tensor-nmn", "tensor-nmn-shortcut", "tensor-nmn-film", "vector-nmn", "vector-nmn-1")
 ZERO_SHOT, FEW_SHOT = "zero-shot", "few-shot"
 TIMES = 300
@@ -60,20 +63,23 @@ PAPER: dict[str, Training] = {
     **{name: replace(_PAPER, rate=1e-4, steps=500_000) for name in MODULAR[:3]},
     **{name: replace(_PAPER, rate=1e-4, steps=500_000, batch=128) for name in MODULAR[3:]},
     **{name: replace(_PAPER, rate=5e-4, steps=100_000) for name in ("lstm", "cnn-lstm")},
+    SPANS: replace(_PAPER, steps=6, validate_every=1),
 }
-"""The paper's settings (appendix G); it does not have the two LSTMs."""
+"""The paper's settings (appendix G); it has neither the two LSTMs nor our span parser, whose steps are rounds."""
 REWARDED = replace(_PAPER, rate=1e-5, steps=200_000, batch=128)
 """Its settings of REINFORCE."""
 LAPTOP: dict[str, Training] = {
     **{name: replace(one, rate=1e-3, steps=100_000, clip=8.0) for name, one in PAPER.items()},
     **{name: replace(_PAPER, rate=7e-4, steps=100_000, clip=1.0) for name in MODULAR},
     GENERATOR: replace(_PAPER, rate=1e-3, steps=20_000, clip=1.0),
+    SPANS: PAPER[SPANS],
 }
 """Shorter, with larger rates that fall at the end."""
 NAMES = {
     "film": "FiLM",
     "mac": "MAC",
     GENERATOR: "NS-VQA",
+    SPANS: "NS-VQA, span parser",
     "tensor-nmn": "GT-Tensor-NMN",
     "tensor-nmn-shortcut": "GT-Tensor-NMN-Shortcut",
     "tensor-nmn-film": "GT-Tensor-NMN-FiLM",
@@ -110,6 +116,7 @@ class Options:
     )
     begin: Annotated[str, "The folder of the run that a few-shot one begins from."] = ""
     generator: Annotated[str, "A generator's run, whose programs module networks are tested with too."] = ""
+    shown: Annotated[int | None, "Learn from so many of CLEVR's questions, drawn by the seed. Default: all."] = None
     questions: Annotated[int, "Validation questions of CLEVR that are asked at the end, at most."] = 10_000
     steps: Annotated[int | None, "How many steps, up to the next validation. Default: by size."] = None
     validate_every: Annotated[int | None, "Steps between validations. Default: 1,000."] = None
@@ -136,7 +143,7 @@ class ClosureNetworks(Networks[Data]):
 
     def study(self, job: Job, store: Store, engine: Engine) -> Data:
         scale = closure_scale(job.scale)
-        return Data(ClosureStudy(ClevrStudy(scale, job.data_seed, store, engine), scale.closure))
+        return Data(ClosurePipeline(ClevrPipeline(scale, job.data_seed, store, engine), scale.closure))
 
     def splits(self, study: Data) -> Sequence[str]:
         return (ZERO_SHOT,)
@@ -152,13 +159,17 @@ class ClosureNetworks(Networks[Data]):
             chosen = REWARDED
         steps = options.steps or chosen.steps
         assert steps is not None
+        if model == SPANS:
+            return replace(chosen, steps=steps)
         chosen = replace(chosen, steps=steps, validate_every=min(options.validate_every or 1_000, steps))
         if options.size == "paper" or options.begin:
             return chosen
         return replace(chosen, fall=(round(FALLS * steps), steps), warm_up=min(WARM_UP, steps))
 
     def concerning(self, options: Options, model: str) -> Options:
-        if model == GENERATOR:
+        if model == SPANS:
+            options = replace(options, size="laptop", supervision="strong")
+        if model in PARSERS:
             return replace(options, view="objects", noise=0.0, features="", generator="")
         return replace(options, supervision="strong", generator=options.generator if model in MODULAR else "")
 
@@ -172,6 +183,10 @@ class ClosureNetworks(Networks[Data]):
             raise UserError("the view 'features', and no other, needs --features with the folder that has them")
         if own.noise < 0 or (own.noise and own.view != "objects"):
             raise UserError(f"noise is a number above 0 for the view 'objects', not {own.noise:g} for '{own.view}'")
+        if job.model == SPANS and job.split == FEW_SHOT:
+            raise UserError(f"the span parser learns on {ZERO_SHOT} alone; leave --split out")
+        if own.shown is not None and not 1 <= own.shown <= len(study.clevr("train")):
+            raise UserError(f"{own.shown:,} questions cannot be shown; there are 1 to {len(study.clevr('train')):,}")
         if own.questions < 1:
             raise UserError(f"questions must be at least 1, not {own.questions}")
         if own.begin:
@@ -196,6 +211,7 @@ class ClosureNetworks(Networks[Data]):
         said = [own.size] if own.size != "laptop" else []
         said += [own.view] if own.view != "objects" else []
         said += [f"noise{own.noise:g}"] if own.noise else []
+        said += [f"shown{own.shown}"] if own.shown else []
         return (*said, *([own.supervision] if own.begin and job.model == GENERATOR else []))
 
     def config(self, job: Job) -> dict[str, Any]:
@@ -209,13 +225,15 @@ class ClosureNetworks(Networks[Data]):
             "view": {"name": own.view, "noise": own.noise, "features": own.features},
             "supervision": own.supervision,
             "begin": begun,
+            **({"shown": own.shown} if own.shown else {}),
             "seed": job.seed,
         }
 
     def read(self, config: Mapping[str, Any], folder: Path) -> Job:
         view, network, begin = config["view"], config["network"], config["begin"]
-        begun = str(folder.parent / begin["run"]) if begin else ""
+        begun = str(within(folder.parent, begin["run"])) if begin else ""
         own = Options(network["size"], view["name"], view["noise"], view["features"], config["supervision"], begun)
+        own = replace(own, shown=config.get("shown"))
         data = config["scale"], config["data_seed"]
         return Job("closure", config["split"], network["name"], config["seed"], *data, own)
 
@@ -236,9 +254,13 @@ class ClosureNetworks(Networks[Data]):
         from recombine.solvers.networks import readers
         from recombine.solvers.networks.program_generator import GeneratorPlan, ProgramGenerator
         from recombine.solvers.parsing import Rewarded
+        from recombine.solvers.spans.grammar import Grammar
+        from recombine.solvers.spans.span_parser import SpanParser
         from recombine.solvers.training.seeding import seeded
 
         words, functions, key = len(study.vocabulary), clevr_functions(), job.key / "network"
+        if job.model == SPANS:
+            return SpanParser(Grammar(functions, words, ANSWER_KINDS))
         if job.model != GENERATOR:
             shape = self.view(job, study, "val").shape
             return readers.build(job.model, job.options.size, words, functions, len(ANSWERS), shape, key)
@@ -246,6 +268,17 @@ class ClosureNetworks(Networks[Data]):
         with seeded(key):
             network = ProgramGenerator(plan(words, len(functions)))
         return Rewarded(network) if _weak(job) else network
+
+    def teach(self, job: Job, study: Data, network: Any, run: Any, watch: Any) -> None:
+        if job.model != SPANS:
+            return super().teach(job, study, network, run, watch)
+        from recombine.solvers.spans.learning import learn
+        from recombine.solvers.spans.span_parser import Rounds
+
+        questions, rows = _rows(job, study)
+        held = study.clevr("val").rows(slice(0, VALIDATED))
+        rounds = Rounds(network, questions.rows(rows if job.options.shown else slice(None)))
+        return learn(rounds, job.training, run, partial(_derived, study, held), watch)
 
     def objective(self, job: Job, study: Data, network: Any) -> Any:
         from recombine.solvers.answering import AnswerLesson, alike
@@ -273,7 +306,7 @@ class ClosureNetworks(Networks[Data]):
 
         with settled(job.training):
             network.to(job.training.device).eval()
-            if job.model == GENERATOR:
+            if job.model in PARSERS:
                 found = {"scores": self._examined(job, study, partial(parsed, network, study))}
             else:
                 answers = partial(answered, job.model, network, self.view(job, study, "val"))
@@ -299,8 +332,10 @@ class ClosureNetworks(Networks[Data]):
         folder = Path(job.options.generator)
         config = read_config(folder)
         other = job_of(config, folder)
-        if other.model != GENERATOR or config["data"]["clevr"] != self.data(job, study)["clevr"]:
-            raise UserError(f"{folder} is no run of a generator on the same questions; give one to --generator")
+        if other.model not in PARSERS or config["data"]["clevr"] != self.data(job, study)["clevr"]:
+            raise UserError(
+                f"{folder} is no run of a generator or parser on the same questions; give one to --generator"
+            )
         network = self.network(other, study)
         load_best(folder / "checkpoints" / "best.safetensors", network, identity_of(config))
         return (network.generator if _weak(other) else network).to(job.training.device).eval()
@@ -368,8 +403,8 @@ def _begun(job: Job) -> Job:
 
     folder = Path(job.options.begin)
     before = job_of(read_config(folder), folder)
-    shown = replace(job.options, begin="", supervision="strong", generator="", questions=before.options.questions)
-    if (before.split, before.model, before.options) != (ZERO_SHOT, job.model, shown):
+    alike = replace(job.options, begin="", supervision="strong", generator="", questions=before.options.questions)
+    if (before.split, before.model, before.options) != (ZERO_SHOT, job.model, alike):
         raise UserError(f"{folder} is no run of {job.model} on {ZERO_SHOT} with the same view and size; begin from one")
     return before
 
@@ -387,10 +422,13 @@ def _rows(job: Job, study: Data) -> tuple[Questions, np.ndarray]:
     """What is learnt from: CLEVR's training questions, and among them the few-shot ones, many times."""
     questions = study.clevr("train")
     rows = np.arange(len(questions))
+    if job.options.shown:
+        chosen = (Key(job.seed) / "closure" / "shown").rng().permutation(len(rows))
+        rows = np.sort(chosen[: job.options.shown])
     if job.split != FEW_SHOT:
         return questions, rows
     few = study.few_shot(TESTS)
-    return joined([questions, few]), np.concatenate([rows, np.tile(len(rows) + np.arange(len(few)), TIMES)])
+    return joined([questions, few]), np.concatenate([rows, np.tile(len(questions) + np.arange(len(few)), TIMES)])
 
 
 class _Reward:
@@ -413,6 +451,12 @@ def _programs(study: Data, questions: Questions, network: Any) -> dict[str, floa
     marks = parsed(network, study, questions)
     shares = {"accuracy": float(marks["right"].mean()), "exact": float(marks["exact"].mean())}
     return {"loss": surprise(network, questions), **shares}
+
+
+def _derived(study: Data, questions: Questions, network: Any) -> dict[str, float]:
+    marks = parsed(network, study, questions)
+    shares = {"accuracy": float(marks["right"].mean()), "exact": float(marks["exact"].mean())}
+    return {"loss": network.surprise(questions), **shares}
 
 
 def _answers(model: str, view: Any, questions: Questions, network: Any) -> dict[str, float]:
@@ -445,7 +489,7 @@ def _by_generator(generator: Any, answers: Any, questions: Questions) -> dict[st
     from recombine.solvers.parsing import write
 
     layout, functions = lay_out(write(generator, questions), clevr_functions()), clevr_functions()
-    formed = well_formed(layout, functions, ("bool", "number", "size", "color", "material", "shape"))
+    formed = well_formed(layout, functions, ANSWER_KINDS)
     right = np.zeros(len(questions), bool)
     if formed.any():
         right[formed] = answers(questions.rows(formed), layout.rows(formed))["right"]

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from recombine.benchmarks.clevr.speed import PLAIN, question, question_plainly
 from recombine.benchmarks.clevr.speed import speeds as of_clevr
 from recombine.benchmarks.closure.families import CLOSURE_FAMILIES
-from recombine.benchmarks.closure.study import RULES, ClosureStudy
+from recombine.benchmarks.closure.pipeline import RULES, ClosurePipeline
 from recombine.metrics.speed import Speed
 
 
-def speeds(study: ClosureStudy) -> Iterator[Speed]:
+def speeds(study: ClosurePipeline) -> Iterator[Speed]:
     """Measure everything on fresh scenes of this study's world."""
     yield from of_clevr(study.clevr)
     key = study.clevr.key / "bench"

@@ -1,174 +1,202 @@
-"""CLOSURE from CLEVR's scenes to its seven tests, their baselines and the gap.
+"""What one can do with CLOSURE."""
 
-Validation and test questions are about the two halves of CLEVR's validation scenes, training questions about its
-training scenes. Every template of a test gives the same number of questions, with its answers in equal parts.
-"""
-
-import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from itertools import product
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, ClassVar
 
-import pyarrow as pa
+import numpy as np
 
-from recombine.benchmarks.clevr.families import Families
-from recombine.benchmarks.clevr.program import read_program
-from recombine.benchmarks.clevr.questions import Rules
-from recombine.benchmarks.clevr.study import (
-    CANDIDATE_BYTES,
-    CLEVR_SCALES,
-    FEWEST,
-    QUESTION_BYTES,
-    ClevrScale,
-    ClevrStudy,
-    shares,
-    turns_for,
+from recombine.benchmarks.clevr.answers import ANSWERS
+from recombine.benchmarks.clevr.exam import Ideal
+from recombine.benchmarks.clevr.objects import QuestionSet
+from recombine.benchmarks.clevr.question_page import question_card
+from recombine.benchmarks.clevr.shapes import shape_of
+from recombine.benchmarks.clevr.study import Clevr, QuestionFile, SceneFiles, check_files, part_of, shard_pieces
+from recombine.benchmarks.closure import exam as of_exam
+from recombine.benchmarks.closure.families import CLOSURE_FAMILIES, ENGLISH
+from recombine.benchmarks.closure.learners import taken_for, weak_answers
+from recombine.benchmarks.closure.order_page import by_order, order_chapter
+from recombine.benchmarks.closure.pipeline import (
+    KINDS,
+    PARTS,
+    ClosurePipeline,
+    ClosureScale,
+    Kind,
+    Part,
+    closure_scale,
+    programs_of,
 )
-from recombine.benchmarks.clevr.study import Part as ClevrPart
-from recombine.benchmarks.closure.families import BASELINES, CLOSURE_FAMILIES
-from recombine.benchmarks.closure.learners import Scores, score
+from recombine.benchmarks.closure.published import ZERO_SHOT
+from recombine.benchmarks.closure.speed import speeds
+from recombine.benchmarks.closure.tests import CLOSURE_SPLITS
+from recombine.benchmarks.study import Part as PartName
+from recombine.benchmarks.study import Scale, Seed, Splits, Study, Workers, part_named
 from recombine.language.expr import Expr
-from recombine.metrics.gap import Gap, gap
+from recombine.metrics.speed import Speed
+from recombine.render.folders import Dataset
+from recombine.report.document import Card, Chapter
+from recombine.report.table import Cell, Column, Table
+from recombine.report.view import View
+from recombine.store.engine import Progress, silent
 from recombine.store.errors import UserError
-from recombine.store.key import Key
-from recombine.store.recipe import Recipe
-from recombine.store.store import read_table
+from recombine.store.store import Store
+from recombine.tasks.exam import Exam, Marks
+from recombine.tasks.rows import RowSet
 from recombine.world.scenes import Scenes
 
-Part = Literal["train", "val", "test"]
-PARTS: tuple[Part, ...] = ("train", "val", "test")
-Kind = Literal["closure", "baseline"]
-VERSION = 1
-KINDS: tuple[Kind, ...] = ("closure", "baseline")
-MOST_CANDIDATES = 12
-"""Candidates per scene that a search brings, at most about."""
-RULES = Rules(counts=(1, 3))
-"""Counting questions answer 1, 2 or 3; no relation is superfluous."""
+ENOUGH = 100
+"""Questions of a family that its balance is judged by."""
 
 
-@dataclass(frozen=True)
-class ClosureScale(ClevrScale):
-    """CLEVR's scale, and the training, validation and test questions of each test."""
+class Closure(Study):
+    """CLOSURE's seven tests on CLEVR's scenes, at one scale and seed."""
 
-    closure: tuple[int, int, int] = (36, 72, 72)
+    name = "closure"
+    baselines: ClassVar[tuple[str, ...]] = Clevr.baselines
+    intro = (
+        "CLOSURE asks questions whose parts all occur in CLEVR, but never together. The strong learner runs any "
+        "program; the weak learner knows only the program shapes that CLEVR's distribution produces, and answers a new "
+        "question with the known programs that are closest to it. What the second loses is the compositionality gap "
+        "of a test; on the nearest CLEVR questions, the control, it loses nothing."
+    )
+    asks = Clevr.asks
+    published_note: ClassVar[str] = "Models: the paper's Table 1, zero-shot accuracy, trained on CLEVR images."
 
-
-_QUESTIONS = {"demo": (36, 72, 72), "laptop": (36, 720, 720), "paper": (36, 3_600, 3_600)}
-CLOSURE_SCALES = {
-    name: ClosureScale(**asdict(CLEVR_SCALES[name]), closure=questions) for name, questions in _QUESTIONS.items()
-}
-
-
-def closure_scale(name: str) -> ClosureScale:
-    """The scale of this name."""
-    if name not in CLOSURE_SCALES:
-        raise UserError(f"there is no scale '{name}'; choose one of {', '.join(CLOSURE_SCALES)}")
-    return CLOSURE_SCALES[name]
-
-
-class ClosureStudy:
-    """The seven tests on the scenes of a CLEVR study, each of so many training, validation and test questions."""
-
-    def __init__(self, clevr: ClevrStudy, questions: tuple[int, int, int] = (36, 72, 72)) -> None:
-        self.clevr, self.sizes = clevr, questions
-        self.key = Key(clevr.seed) / "closure"
-
-    def families(self, test: str, kind: Kind, family: str | None = None) -> Families:
-        """The families of a test, or the one of an index."""
-        if test not in CLOSURE_FAMILIES:
-            raise UserError(f"CLOSURE has no test '{test}'; choose one of {', '.join(CLOSURE_FAMILIES)}")
-        found = CLOSURE_FAMILIES[test] if kind == "closure" else BASELINES[test]
-        return found if family is None else found.named(family)
-
-    def count(self, part: Part) -> int:
-        if part not in PARTS:
-            raise UserError(f"there is no part '{part}'; choose one of {', '.join(PARTS)}")
-        return self.sizes[PARTS.index(part)]
-
-    def source(self, part: Part) -> tuple[ClevrPart, int, int]:
-        """Which of CLEVR's scenes a part asks about: the part of CLEVR, the first scene and the end."""
-        if part == "train":
-            return "train", 0, self.clevr.count("train")
-        scenes = self.clevr.count("val")
-        return ("val", 0, scenes // 2) if part == "val" else ("val", scenes // 2, scenes)
-
-    def size_estimate(self, tests: Sequence[str], parts: Sequence[Part] = PARTS) -> int:
-        """Bytes that are still to be written, roughly."""
-        sources: list[ClevrPart] = [*dict.fromkeys(self.source(part)[0] for part in parts)]
-        size, meanwhile = self.clevr.size_estimate(sources, questions=False), 0
-        for test, part, kind in product(tests, parts, KINDS):
-            if not self.clevr.store.has(self.questions_recipe(test, part, kind)):
-                _, low, high = self.source(part)
-                size += self.count(part) * QUESTION_BYTES
-                meanwhile = max(meanwhile, (high - low) * MOST_CANDIDATES * CANDIDATE_BYTES)
-        return size + meanwhile
-
-    def questions_recipe(
-        self, test: str, part: Part, kind: Kind, family: str | None = None, questions: int | None = None
-    ) -> Recipe:
-        number = self.count(part) if questions is None else questions
-        parameters = {"test": test, "part": part, "kind": kind, "questions": number, "seed": self.clevr.seed}
-        if family is not None or questions is not None:  # exactly so many
-            parameters["families"] = [one.index for one in self.families(test, kind, family)]
-        inputs = {"scenes": self.clevr.scenes_recipe(self.source(part)[0]).digest}
-        return Recipe("closure-questions", VERSION, {**parameters, "rules": RULES}, inputs)
-
-    def questions_file(
+    def __init__(
         self,
-        test: str,
-        part: Part,
-        kind: Kind = "closure",
-        family: str | None = None,
-        questions: int | None = None,
-    ) -> Path:
-        """The questions of a test, or of the CLEVR families nearest to it.
+        scale: Scale | ClosureScale = "demo",
+        seed: Seed = 0,
+        *,
+        workers: Workers = 1,
+        store: Store | None = None,
+        progress: Progress = silent,
+    ) -> None:
+        size = closure_scale(scale) if isinstance(scale, str) else scale
+        self.clevr = Clevr(size, seed, workers=workers, store=store, progress=progress)
+        self.scale_name, self.seed, self.store, self.progress = size.name, seed, self.clevr.store, progress
+        self.engine, self.study = self.clevr.engine, ClosurePipeline(self.clevr.study, size.closure)
 
-        `family` is the index of one template, and `questions` says how many there are, by default as many as the scale
-        says for the whole test.
-        """
-        recipe = self.questions_recipe(test, part, kind, family, questions)
-        families, about = self.families(test, kind, family), self.source(part)
-        usual = family is None and questions is None
-        wanted = shares(self.count(part) if questions is None else questions, len(families))
-        if usual:  # as many of each
-            wanted = [min(wanted)] * len(families)
-        # A baseline of few families needs several questions about each scene.
-        turns = -(-FEWEST // len(families)) if kind == "baseline" else 1
-        if not usual:
-            turns = max(turns, turns_for(wanted, about[2] - about[1]))
-        key, what = self.key / kind / test / part, f"{test} {kind}, {part}"
-        return self.clevr.exactly(recipe, families, RULES, about, wanted, turns, key, what, fewer=usual)
-
-    def scenes(self, source: ClevrPart) -> Scenes:
-        """All of CLEVR's scenes of a part."""
-        return self.clevr.scenes(source)
-
-    def questions(
-        self,
-        test: str,
-        part: Part,
-        kind: Kind = "closure",
-        family: str | None = None,
-        questions: int | None = None,
-    ) -> pa.Table:
-        return read_table(self.questions_file(test, part, kind, family, questions))
-
-    def scores(self, test: str, part: Part = "test", kind: Kind = "closure") -> Scores:
-        """What both ideal learners make of a test's questions."""
-        table = self.questions(test, part, kind)
-        programs = programs_of(table)
-        return score(
-            programs, table["answer"].to_pylist(), self.scenes(self.source(part)[0]), table["image_index"].to_numpy()
+    def list(self) -> Table:
+        """The seven tests, and why CLEVR never asks their questions."""
+        rows = tuple(
+            (name, len(CLOSURE_FAMILIES[name]), split.test.text, split.about) for name, split in CLOSURE_SPLITS.items()
         )
+        columns = (Column("test"), Column("templates", "right"), Column("what"), Column("why it is new"))
+        return Table("CLOSURE's tests", columns, rows)
 
-    def gaps(self, test: str, part: Part = "test", kind: Kind = "closure") -> Gap:
-        """Strong minus weak, by the probability of the right answer."""
-        found = self.scores(test, part, kind)
-        return gap(test, "accuracy", found.strong, found.weak, len(found.strong), self.key / "bootstrap" / test / kind)
+    def questions(self, test: str, part: PartName = "validation", kind: Kind = "closure") -> QuestionSet:
+        """The questions of a test, or of the CLEVR families nearest to it (`kind="baseline"`)."""
+        chosen: Part = part_of(part)
+        self.need_room()
+        scene = partial(self.clevr.study.scene, self.study.source(chosen)[0])
+        return QuestionSet(self.study.questions(test, chosen, kind), scene, "CLOSURE", test, most_likely, taken_for)
+
+    def show(
+        self,
+        split: str,
+        number: int = 0,
+        part: PartName = "validation",
+        *,
+        run: Annotated[Path | None, "Also what a trained network makes of it: the folder of its run."] = None,
+        pictures: bool = False,
+    ) -> View:
+        """One question, with the answers of the weak learner, or with what a run makes of it."""
+        view = self.questions(split, part).numbered(number).view(pictures)
+        if run is None:
+            return view
+        from recombine.benchmarks.closure.arrays import Data
+        from recombine.benchmarks.closure.looks import look_into
+
+        if part_of(part) == "train":
+            raise UserError("networks are looked into with questions about validation scenes; choose another --part")
+        data = Data(self.study)
+        return look_into(run, data, data.test(split, part_of(part)).rows(slice(number, number + 1)), view)
+
+    def exams(self, splits: Splits = (), part: PartName = "test") -> Sequence[Exam]:
+        """Two exams for each test: its own questions, and the control."""
+        return of_exam.exams(self.study, splits, part_of(part))
+
+    def row_sets(self, splits: Splits = (), part: PartName = "test") -> Sequence[RowSet]:
+        """The questions of the tests and of their controls."""
+        scenes, named = self.study.source(part_of(part))[0], part_named(part)
+        return [
+            RowSet(
+                "/".join(exam.name.split("/")[:2]), exam.split, named, partial(shard_pieces, exam), self.asks, scenes
+            )
+            for exam in self.exams(splits, part)
+        ]
+
+    @property
+    def dataset(self) -> Dataset:
+        return self.clevr.dataset
+
+    def learners(self, exam: Exam) -> Mapping[str, Ideal]:
+        """The strong and the weak learner."""
+        return of_exam.learners()
+
+    def ideal(self, exam: Exam) -> Mapping[str, Marks]:
+        found = self.study.scores(exam.split, of_exam.part_of(exam), "baseline" if exam.control else "closure")
+        return {"strong": {"probability": found.strong}, "weak": {"probability": found.weak}}
+
+    def published(self, exam: Exam, metric: str) -> Mapping[str, Cell]:
+        return ZERO_SHOT[exam.split]
+
+    def gap_note(self) -> str:
+        return "Expected accuracy. On the controls the gap is 0 by definition."
+
+    def artefacts(self, splits: Splits = ()) -> dict[str, Path]:
+        """All questions of the tests and of their baselines, and CLEVR's scenes."""
+        found = {f"scenes/{part}": self.clevr.study.scenes_folder(part) for part in ("train", "val")}
+        for test in splits or CLOSURE_FAMILIES:
+            for part in PARTS:
+                for kind in KINDS:
+                    found[f"{kind}/{test}/{part}"] = self.study.questions_file(test, part, kind).parent
+        return found
+
+    def evidence(self) -> Table:
+        """What makes the tests fair: how CLEVR's own questions are spread, and that none has the shape of a test."""
+        columns = [self._evidence(part) for part in PARTS]
+        rows = tuple((what, *(column[what] for column in columns)) for what in columns[0])
+        names = (Column(part, "right", ".3f") for part in PARTS)
+        return Table("CLEVR's questions", (Column("what"), *names), rows)
+
+    def _evidence(self, part: Part) -> dict[str, int | float | None]:
+        questions, spread = self.clevr.questions(None, part).table, self.clevr.spread(part)
+        large = [family for family in spread if family.questions >= ENOUGH]
+        shapes = {family.shape for families in CLOSURE_FAMILIES.values() for family in families}
+        return {
+            "questions": len(questions),
+            "families of 90 that occur": sum(family.questions > 0 for family in spread),
+            "questions of the rarest family": min(family.questions for family in spread),
+            "questions of the most frequent family": max(family.questions for family in spread),
+            f"families of {ENOUGH} questions or more": len(large),
+            "largest answer / second, worst of these": max((family.lead or 0.0 for family in large), default=None),
+            "questions with the shape of a CLOSURE test": sum(shape_of(p) in shapes for p in programs_of(questions)),
+        }
+
+    def chapters(self) -> Iterable[Chapter]:
+        yield self.gap_chapter(self.gap())
+        yield order_chapter(by_order(self.study))
+        yield from self.world_chapters()
+        yield Chapter("The seven tests, and CLEVR", (self.list(), self.evidence()))
+        cards = tuple(Card(question_card(self.questions(test).numbered(3).view(True))) for test in CLOSURE_FAMILIES)
+        yield Chapter("Questions", cards, "One question of each test, step by step.")
+        yield Chapter("Settings", (self.settings_table(),))
+
+    def speeds(self) -> Iterator[Speed]:
+        return speeds(self.study)
+
+    def check(self, *, scenes: SceneFiles = (), questions: QuestionFile = None) -> tuple[Table, bool]:
+        """Every law on fresh scenes and questions; or files of scenes and questions, as for CLEVR."""
+        return check_files(scenes, questions, ENGLISH.read) if scenes or questions else super().check()
+
+    def need_room(self, splits: Sequence[str] = ()) -> None:
+        self.store.need(self.study.size_estimate([*(splits or CLOSURE_FAMILIES)]))
 
 
-def programs_of(table: pa.Table) -> list[Expr]:
-    """The programs of a table of questions."""
-    return [read_program(json.loads(text)) for text in table["program"].to_pylist()]
+def most_likely(program: Expr, scenes: Scenes, scene: int) -> tuple[tuple[str, float], ...]:
+    """The weak learner's answers to one question, the likeliest first."""
+    (chances,) = weak_answers([program], scenes, np.array([scene]))
+    order = np.argsort(-chances, kind="stable")
+    return tuple((ANSWERS[i], float(chances[i])) for i in order if chances[i] > 0)

@@ -62,6 +62,11 @@ class Classes:
             (numbers[line.label], i, extension_of(self.library, line)) for i, line in enumerate(self.experiment.train)
         ]
 
+    @property
+    def trained_lines(self) -> list[tuple[int, Extension]]:
+        """The class of every training line, with its images."""
+        return [(label, extension) for label, _, extension in self._trained]
+
     def trained(self, images: np.ndarray) -> np.ndarray:
         """Which classes each image is of as far as the training lines go, bool[n, classes]."""
         found = np.zeros((len(images), len(self.concepts)), bool)

@@ -16,7 +16,7 @@ import numpy as np
 
 from recombine.benchmarks.concept_world.classes import Classes
 from recombine.benchmarks.concept_world.learners import Learner
-from recombine.benchmarks.concept_world.study import ConceptWorldStudy
+from recombine.benchmarks.concept_world.pipeline import ConceptWorldPipeline
 
 SIEVE = 6
 """Images of each line that every definition is tried on, before those that are left see all."""
@@ -71,7 +71,7 @@ def by_definitions(lines: tuple[Fitting, ...]) -> Learner:
     return learner
 
 
-def fitting_of(study: ConceptWorldStudy, experiment: str) -> tuple[Fitting, ...]:
+def fitting_of(study: ConceptWorldPipeline, experiment: str) -> tuple[Fitting, ...]:
     """What fits the training lines of an experiment, by the images that were made."""
     table, classes = study.samples(experiment, "train"), study.classes(experiment)
     numbers = {label: i for i, label in enumerate(classes.concepts)}

@@ -8,7 +8,6 @@ rc.recognise("image.png", "f_pent").reason                      # what fails; em
 """
 
 import re
-import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict, Unpack
@@ -34,8 +33,8 @@ from recombine.store.engine import Progress, silent
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.limit import limited
-from recombine.store.outputs import free_file, free_folder
-from recombine.store.store import write_atomically
+from recombine.store.outputs import free_file, free_folder, write_bytes
+from recombine.store.writing import write_atomically, writing
 
 Concepts = str | Path | Library | None
 """A .concepts file, or a library of definitions, beside those that come with the package."""
@@ -191,16 +190,10 @@ class Drawing:
         return file
 
     def _write_folder(self, out: Path) -> Path:
-        free_folder(out)
-        draft = out.with_name(f".{out.name}.draft")
-        shutil.rmtree(draft, ignore_errors=True)
-        draft.mkdir(parents=True)
         digits = len(str(len(self.images) - 1))
-        for i, picture in enumerate(self.pixels):
-            (draft / f"{i:0{digits}}.png").write_bytes(png(picture))
-        if out.exists():
-            out.rmdir()
-        draft.rename(out)
+        with writing(out) as draft:
+            for i, picture in enumerate(self.pixels):
+                write_bytes(draft / f"{i:0{digits}}.png", png(picture))
         return out
 
     def sheet(self) -> np.ndarray:

@@ -14,8 +14,9 @@ import numpy as np
 from recombine.benchmarks.concept_world.classes import Classes
 from recombine.benchmarks.concept_world.definition import Experiment
 from recombine.benchmarks.concept_world.examples import examples
+from recombine.benchmarks.concept_world.fitting_definitions import by_definitions
 from recombine.benchmarks.concept_world.learners import Learner, by_membership, strong, weak
-from recombine.benchmarks.concept_world.study import ConceptWorldStudy
+from recombine.benchmarks.concept_world.pipeline import ConceptWorldPipeline
 from recombine.metrics.confusion import f1
 from recombine.metrics.votes import right, votes
 from recombine.render.grid import grid_codes
@@ -24,19 +25,19 @@ from recombine.tasks.exam import Exam, Marks
 from recombine.tasks.examples import Examples, Observed
 
 
-def exams(study: ConceptWorldStudy, experiments: Sequence[str] = ()) -> list[Exam]:
+def exams(study: ConceptWorldPipeline, experiments: Sequence[str] = ()) -> list[Exam]:
     """An exam for each test of these experiments, by default of all; its name is experiment/test."""
     chosen = [study.experiment(name) for name in experiments or study.library.experiments]
     return [exam for experiment in chosen for exam in _exams(study, experiment)]
 
 
-def _exams(study: ConceptWorldStudy, experiment: Experiment) -> list[Exam]:
+def _exams(study: ConceptWorldPipeline, experiment: Experiment) -> list[Exam]:
     train = cache(partial(examples, study, experiment.name, "train"))
     return [_exam(study, experiment.name, test, experiment.classes, train) for test in experiment.tests]
 
 
 def _exam(
-    study: ConceptWorldStudy, experiment: str, test: str, classes: tuple[str, ...], train: Callable[[], Examples]
+    study: ConceptWorldPipeline, experiment: str, test: str, classes: tuple[str, ...], train: Callable[[], Examples]
 ) -> Exam:
     return Exam(
         f"{experiment}/{test}",
@@ -51,7 +52,7 @@ def _exam(
     )
 
 
-def _pieces(study: ConceptWorldStudy, experiment: str, test: str) -> Iterator[Examples]:
+def _pieces(study: ConceptWorldPipeline, experiment: str, test: str) -> Iterator[Examples]:
     """The one piece, its images in an order that tells nothing: they are made class by class."""
     piece = examples(study, experiment, test)
     order = (study.key / "order" / experiment / test).rng().permutation(len(piece.scene))
@@ -86,8 +87,8 @@ class Ideal:
         return self.learner(self.classes, grid_codes(test.scenes[test.scene[~test.given]], grid.width, grid.height))
 
 
-def learners(study: ConceptWorldStudy, exam: Exam) -> dict[str, Ideal]:
-    """The strong and the weak learner of an exam."""
+def learners(study: ConceptWorldPipeline, exam: Exam) -> dict[str, Ideal]:
+    """The strong learner of an exam, and those that do not recombine."""
     classes = study.classes(exam.split)
-    learners = {"strong": strong, "weak": weak, "membership": by_membership}
+    learners = {"strong": strong, "weak": weak, "membership": by_membership, "definitions": by_definitions}
     return {name: Ideal(classes, learner) for name, learner in learners.items()}

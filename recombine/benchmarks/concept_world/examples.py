@@ -1,17 +1,19 @@
 """ConceptWorld's images as examples, and the eye that sees them."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
 
-from recombine.benchmarks.concept_world.study import ConceptWorldStudy
-from recombine.render.grid import grid_images, scenes
+from recombine.benchmarks.concept_world.pipeline import ConceptWorldPipeline
+from recombine.render.grid import grid_codes, grid_images, paint, scenes
+from recombine.render.png import png
 from recombine.tasks.examples import Examples
 from recombine.world.scenes import ABSENT, Scenes
 
 
-def examples(study: ConceptWorldStudy, experiment: str, part: str) -> Examples:
+def examples(study: ConceptWorldPipeline, experiment: str, part: str) -> Examples:
     """The images of a part of an experiment as examples: what is seen is the scene, all else is hidden."""
     table = study.samples(experiment, part)
     classes, names = study.experiment(experiment).classes, table["concept"].to_pylist()
@@ -55,3 +57,19 @@ class Eye:
 
     def __call__(self, scenes: Scenes) -> np.ndarray:
         return grid_images(scenes, self.width, self.height)
+
+
+@dataclass(frozen=True)
+class Painted:
+    """The images of scenes of points, as PNG."""
+
+    width: int
+    height: int
+    colors: tuple[str, ...]
+
+    kind: ClassVar[str] = "images"
+    suffix: ClassVar[str] = ".png"
+    mime: ClassVar[str] = "image/png"
+
+    def files(self, scenes: Scenes) -> list[bytes]:
+        return [png(one) for one in paint(grid_codes(scenes, self.width, self.height), self.colors)]

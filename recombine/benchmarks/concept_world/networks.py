@@ -18,8 +18,8 @@ from recombine.benchmarks.concept_world import published
 from recombine.benchmarks.concept_world.definition import Experiment
 from recombine.benchmarks.concept_world.examples import Eye, examples
 from recombine.benchmarks.concept_world.findings import CURRICULUM, FROM_SCRATCH, PRETRAINED, theirs, verdicts
+from recombine.benchmarks.concept_world.pipeline import ConceptWorldPipeline
 from recombine.benchmarks.concept_world.reader import load_library, read_file
-from recombine.benchmarks.concept_world.study import ConceptWorldStudy
 from recombine.benchmarks.networks import Job, Networks, Published
 from recombine.benchmarks.reference_scores import score_of
 from recombine.benchmarks.run_tables import bar, score_table
@@ -78,7 +78,7 @@ class Options:
     concepts: Annotated[Path | None, "A .concepts file with experiments of your own."] = None
 
 
-class ConceptWorldNetworks(Networks[ConceptWorldStudy]):
+class ConceptWorldNetworks(Networks[ConceptWorldPipeline]):
     """The paper's five networks."""
 
     benchmark = "concept-world"
@@ -104,18 +104,18 @@ class ConceptWorldNetworks(Networks[ConceptWorldStudy]):
 
     # --- a run
 
-    def study(self, job: Job, store: Store, engine: Engine) -> ConceptWorldStudy:
+    def study(self, job: Job, store: Store, engine: Engine) -> ConceptWorldPipeline:
         own = job.options.concepts
         library = None if own is None else read_file(Path(own), load_library())
-        return ConceptWorldStudy(job.scale, job.data_seed, store, library, engine.progress)
+        return ConceptWorldPipeline(job.scale, job.data_seed, store, library, engine.progress)
 
-    def splits(self, study: ConceptWorldStudy) -> tuple[str, ...]:
+    def splits(self, study: ConceptWorldPipeline) -> tuple[str, ...]:
         """Every experiment of the paper, or every one of one's own, and its curriculum variant where it has one."""
         shipped = load_library().experiments
         own = [one for one in study.library.experiments.values() if one.name not in shipped]
         return _variants(own or shipped.values())
 
-    def data(self, job: Job, study: ConceptWorldStudy) -> str:
+    def data(self, job: Job, study: ConceptWorldPipeline) -> str:
         return study.recipe(_base(job)).digest
 
     def concerning(self, options: Options, model: str) -> Options:
@@ -123,14 +123,14 @@ class ConceptWorldNetworks(Networks[ConceptWorldStudy]):
         own = None if options.concepts is None else Path(options.concepts).absolute()
         return replace(options, concepts=own, weights=options.weights if model == "resnet" else None)
 
-    def check(self, job: Job, study: ConceptWorldStudy) -> None:
+    def check(self, job: Job, study: ConceptWorldPipeline) -> None:
         known = _variants(study.library.experiments.values())
         if job.split not in known:
             raise UserError(f"there is no experiment '{job.split}'; choose one of {', '.join(known)}")
         if job.options.weights is not None:
             _check_weights(Path(job.options.weights))
 
-    def prepare(self, job: Job, study: ConceptWorldStudy) -> None:
+    def prepare(self, job: Job, study: ConceptWorldPipeline) -> None:
         study.folder(_base(job))
 
     def beside(self, job: Job) -> dict[str, str]:
@@ -155,7 +155,7 @@ class ConceptWorldNetworks(Networks[ConceptWorldStudy]):
         network, data = config["network"]["name"], (config["scale"], config["images"])
         return Job("concept-world", config["experiment"], network, config["seed"], *data, own)
 
-    def network(self, job: Job, study: ConceptWorldStudy) -> Any:
+    def network(self, job: Job, study: ConceptWorldPipeline) -> Any:
         from recombine.solvers.networks.images import build
 
         grid, classes, weights = study.library.grid, study.experiment(_base(job)).classes, job.options.weights
@@ -165,7 +165,7 @@ class ConceptWorldNetworks(Networks[ConceptWorldStudy]):
             job.model, grid.width, len(classes), job.key / "network", None if weights is None else Path(weights)
         )
 
-    def objective(self, job: Job, study: ConceptWorldStudy, network: Any) -> Any:
+    def objective(self, job: Job, study: ConceptWorldPipeline, network: Any) -> Any:
         from recombine.solvers.pictures import classes
 
         experiment = study.experiment(_base(job))
@@ -173,7 +173,12 @@ class ConceptWorldNetworks(Networks[ConceptWorldStudy]):
         first, epochs = (experiment.first, experiment.first_epochs) if staged else ((), 0)
         return classes(network, _eye(study), examples(study, _base(job), "train"), job.key, first, epochs)
 
-    def examine(self, job: Job, study: ConceptWorldStudy, network: Any) -> dict[str, Any]:
+    def solver(self, job: Job, study: ConceptWorldPipeline, network: Any) -> Any:
+        from recombine.solvers.pictures import PictureSolver
+
+        return PictureSolver(network, _eye(study), job.training)
+
+    def examine(self, job: Job, study: ConceptWorldPipeline, network: Any) -> dict[str, Any]:
         from recombine.solvers.pictures import answer
 
         experiment, found = study.experiment(_base(job)), {}
@@ -202,7 +207,7 @@ class ConceptWorldNetworks(Networks[ConceptWorldStudy]):
     def expected(self, there: Sequence[str]) -> Sequence[str]:
         return [name for name in self.known_networks if name != (PRETRAINED if FROM_SCRATCH in there else FROM_SCRATCH)]
 
-    def reference(self, job: Job, study: ConceptWorldStudy) -> dict[str, Any]:
+    def reference(self, job: Job, study: ConceptWorldPipeline) -> dict[str, Any]:
         """Of the paper's experiments alone."""
         if job.options.concepts is not None:
             return {}
@@ -246,7 +251,7 @@ def _base(job: Job) -> str:
     return job.split.removesuffix(CURRICULUM)
 
 
-def _eye(study: ConceptWorldStudy) -> Eye:
+def _eye(study: ConceptWorldPipeline) -> Eye:
     return Eye(study.library.grid.width, study.library.grid.height)
 
 

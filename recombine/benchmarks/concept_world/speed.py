@@ -8,10 +8,10 @@ import numpy as np
 from recombine.benchmarks.concept_world.classes import extension_of
 from recombine.benchmarks.concept_world.definition import Experiment, Line
 from recombine.benchmarks.concept_world.extension import Extension
+from recombine.benchmarks.concept_world.pipeline import ConceptWorldPipeline
 from recombine.benchmarks.concept_world.recognise import Recogniser
 from recombine.benchmarks.concept_world.samples import verified
 from recombine.benchmarks.concept_world.search import Proof, Prover
-from recombine.benchmarks.concept_world.study import ConceptWorldStudy
 from recombine.metrics.speed import Speed, cpu
 from recombine.store.key import Key
 
@@ -28,7 +28,7 @@ class Cost(NamedTuple):
     plain: float
 
 
-def speeds(study: ConceptWorldStudy) -> Iterator[Speed]:
+def speeds(study: ConceptWorldPipeline) -> Iterator[Speed]:
     """The slowest line of every class, and the slowest recognition of every experiment."""
     recogniser, prover = Recogniser(study.library), Prover(study.library)
     for experiment in study.library.experiments.values():

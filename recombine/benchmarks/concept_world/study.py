@@ -1,196 +1,324 @@
-"""ConceptWorld from a library of concepts to the samples of its experiments and their gaps."""
+"""What one can do with ConceptWorld's experiments; concepts alone are drawn by `drawing`."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial, reduce
 from pathlib import Path
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from recombine.benchmarks.concept_world.classes import Classes
-from recombine.benchmarks.concept_world.definition import Experiment, Library, Line
-from recombine.benchmarks.concept_world.formula import write
-from recombine.benchmarks.concept_world.learners import Learner, by_membership, strong, weak
-from recombine.benchmarks.concept_world.reader import load_library
-from recombine.benchmarks.concept_world.samples import Sample, parts
-from recombine.language.expr import Expr
-from recombine.metrics.gap import Gap, gap
+from recombine.benchmarks.concept_world import exam as of_exam
+from recombine.benchmarks.concept_world.classes import extension_of
+from recombine.benchmarks.concept_world.concept_image import Chances, ImageView, graph_of
+from recombine.benchmarks.concept_world.definition import Experiment, Line, Object, Point
+from recombine.benchmarks.concept_world.drawing import Concepts, checked, library_of
+from recombine.benchmarks.concept_world.exam import Ideal
+from recombine.benchmarks.concept_world.examples import Painted, examples
+from recombine.benchmarks.concept_world.extension import Count
+from recombine.benchmarks.concept_world.learners import Learner, strong, weak
+from recombine.benchmarks.concept_world.objects import ImageSet
+from recombine.benchmarks.concept_world.pages import (
+    INTRO,
+    LEARNERS,
+    PUBLISHED,
+    ExperimentSheets,
+    ExperimentView,
+    LineSheet,
+    PartView,
+    experiment_chapter,
+    experiment_sheet,
+)
+from recombine.benchmarks.concept_world.pipeline import ConceptWorldPipeline
+from recombine.benchmarks.concept_world.published import macro
+from recombine.benchmarks.concept_world.speed import speeds
+from recombine.benchmarks.study import Scale, Seed, Splits, Study, Workers
+from recombine.metrics.speed import Speed
 from recombine.render.grid import paint
+from recombine.render.media import Drawing
 from recombine.render.png import png
-from recombine.store.engine import Progress, silent
+from recombine.render.rendering import Tell, quiet
+from recombine.report.document import Chapter
+from recombine.report.table import Cell, Column, Table
+from recombine.store.engine import InProcess, Progress, silent
 from recombine.store.errors import UserError
-from recombine.store.key import Key
-from recombine.store.recipe import Recipe
-from recombine.store.store import Store, read_table, write_table
+from recombine.store.outputs import write_bytes
+from recombine.store.store import Store
+from recombine.tasks.exam import Exam
+from recombine.tasks.rows import Piece, RowSet
 
-VERSION = 2
-SHARES = {"demo": 0.1, "laptop": 1.0, "paper": 1.0}
-"""How much of the printed counts a scale makes."""
+Counts = dict[tuple[str, str], Count]
+"""How many images a concept has, where its derivations satisfy a condition."""
+SHOWN = 8
+"""Images of a line that a sheet shows."""
 
 
-class ConceptWorldStudy:
-    """The experiments of a library, at one scale and seed."""
+class ConceptWorld(Study):
+    """ConceptWorld's experiments at one scale and seed.
+
+    The images of an experiment depend on one another, for none may occur twice: they are made in this process,
+    whatever the number of workers.
+    """
+
+    name = "concept-world"
+    asks = "Name the class of the image."
+    unit = "images"
+    intro = INTRO
+    published_note: ClassVar[str] = PUBLISHED
 
     def __init__(
-        self, scale: str, seed: int, store: Store, library: Library | None = None, progress: Progress = silent
+        self,
+        scale: Scale = "demo",
+        seed: Seed = 0,
+        *,
+        workers: Workers = 1,
+        concepts: Annotated[Concepts, "A .concepts file with experiments of your own, in place of the four."] = None,
+        store: Store | None = None,
+        progress: Progress = silent,
     ) -> None:
-        if scale not in SHARES:
-            raise UserError(f"there is no scale '{scale}'; choose one of {', '.join(SHARES)}")
-        self.scale, self.seed, self.store, self.progress = scale, seed, store, progress
-        self.library = library or load_library()
-        self._classes: dict[str, Classes] = {}
+        library = library_of(concepts)
+        self.scale_name, self.seed = scale, seed
+        self._open(workers, store, progress)
+        self.study = ConceptWorldPipeline(scale, seed, self.store, library, progress)
+        own = [name for name in library.experiments if name not in library_of(None).experiments]
+        if concepts is not None and not own:
+            raise UserError(f"{concepts} defines no experiment; add one, or draw its concepts: recombine draw")
+        self.experiments = tuple(own or library.experiments)
 
-    @property
-    def key(self) -> Key:
-        return Key(self.seed) / "concept-world"
-
-    def experiment(self, name: str) -> Experiment:
-        """The experiment with the counts of this scale."""
-        known = self.library.experiments
-        if name not in known:
-            raise UserError(f"there is no experiment '{name}'; choose one of {', '.join(known)}")
-        share = SHARES[self.scale]
-        found = known[name]
-        tests = {test: tuple(_less(line, share) for line in lines) for test, lines in found.tests.items()}
-        return replace(found, train=tuple(_less(line, share) for line in found.train), tests=tests)
-
-    def classes(self, name: str) -> Classes:
-        if name not in self._classes:
-            self._classes[name] = Classes(self.library, self.experiment(name))
-        return self._classes[name]
-
-    def recipe(self, name: str) -> Recipe:
-        """All that decides the samples of an experiment: its lines, the definitions they use, the grid, the seed."""
-        experiment, grid = self.experiment(name), self.library.grid
-        lines = {"train": experiment.train, **experiment.tests}
-        parameters = {
-            "experiment": {part: [_plain(line) for line in rows] for part, rows in lines.items()},
-            "definitions": {d: _text(self.library, d) for d in sorted(self._used(experiment))},
-            "grid": [grid.width, grid.height, *grid.colors],
-            "seed": self.seed,
-        }
-        return Recipe("concept-world-samples", VERSION, parameters, {})
-
-    def _used(self, experiment: Experiment) -> set[str]:
-        """The definitions that an experiment rests on."""
-        todo = [line.concept for lines in (experiment.train, *experiment.tests.values()) for line in lines]
-        found: set[str] = set()
-        while todo:
-            name = todo.pop()
-            if name not in found:
-                found.add(name)
-                todo += _called(self.library.definitions[name].body)
-        return found
-
-    def folder(self, name: str) -> Path:
-        """The samples of an experiment, one Parquet file for training and one for each test."""
-        recipe = self.recipe(name)
-
-        def make(draft: Path) -> None:
-            for part, samples in parts(self.classes(name), self.key / name, self.progress).items():
-                write_table(draft / f"{part}.parquet", self._table(samples), recipe)
-
-        return self.store.get(recipe, make)
-
-    def _table(self, samples: list[Sample]) -> pa.Table:
-        """A row for each image: the picture, its class, its points, and how they make the concept."""
-        images = np.concatenate([sample.images for sample in samples])
-        pictures = [{"bytes": png(picture), "path": None} for picture in paint(images, self.library.grid.colors)]
-        return pa.table(
-            {
-                "image": pa.array(pictures, pa.struct([("bytes", pa.binary()), ("path", pa.string())])),
-                "label": pa.array([sample.line.label for sample in samples for _ in sample.images]),
-                "codes": pa.array([image.tobytes() for image in images], pa.binary()),
-                "concept": pa.array([sample.line.concept for sample in samples for _ in sample.images]),
-                "where": pa.array([sample.line.where for sample in samples for _ in sample.images]),
-                "derivation": pa.array([text for sample in samples for text in sample.derivations()]),
-                "object": pa.array([text for sample in samples for text in sample.objects()]),
-                **{name: _points(samples, name) for name in ("x", "y", "color")},
-            }
+    def list(self) -> Table:
+        """The experiments: what is trained, what is tested, and how many images."""
+        found = map(self.study.experiment, self.experiments)
+        rows = tuple(
+            (experiment.name, part, sum(line.count for line in lines), _lines_in_words(lines))
+            for experiment in found
+            for part, lines in parts_of(experiment).items()
         )
+        columns = (Column("experiment"), Column("part"), Column("images", "right"), Column("classes"))
+        titles = "; ".join(f"{name}: {self.study.experiment(name).title}" for name in self.experiments)
+        return Table("ConceptWorld's experiments", columns, rows, f"{titles}. Scale {self.study.scale}.")
 
-    def samples(self, name: str, part: str) -> pa.Table:
-        """The samples of one part of an experiment."""
-        known = ("train", *self.experiment(name).tests)
-        if part not in known:
-            raise UserError(f"experiment '{name}' has no part '{part}'; choose one of {', '.join(known)}")
-        return read_table(self.folder(name) / f"{part}.parquet")
+    def images(self, experiment: str, part: str = "train") -> ImageSet:
+        """The images of an experiment: train, or one of its tests."""
+        self.need_room([experiment])
+        table = self.study.samples(self._experiment(experiment).name, part)
+        return ImageSet(table, self.study.images(table), self.study.library.grid, f"{experiment}/{part}")
 
-    def images(self, table: pa.Table) -> np.ndarray:
-        """The colour codes of samples, uint8[n, height, width]."""
-        grid = self.library.grid
-        flat = np.frombuffer(b"".join(table["codes"].to_pylist()), np.uint8)
-        return flat.reshape(len(table), grid.height, grid.width)
+    def show(
+        self,
+        split: str,
+        number: int = 0,
+        part: Annotated[str | None, "train, test for all tests, or the name of one test. Default: all."] = None,
+    ) -> ExperimentView:
+        """The images with this number in every line of an experiment, or of one part of it."""
+        found = self._experiment(split)
+        parts = tuple(self._part(found, name, number) for name in _chosen(found, part))
+        return ExperimentView(found.name, found.title, number, found.classes, parts)
 
-    def shortfalls(self, name: str) -> list[str]:
-        """Where an experiment asks for more images than there are, in words."""
-        found = []
-        experiment = self.experiment(name)
-        for part, lines in {"train": experiment.train, **experiment.tests}.items():
-            table = self.samples(name, part)
-            made = _counts(table["label"].to_pylist())
-            asked = _counts([line.label for line in lines for _ in range(line.count)])
-            found += [
-                f"{name}, {part}: {wanted:,} images of '{label}' were asked for, only {made.get(label, 0):,} were found"
-                for label, wanted in asked.items()
-                if made.get(label, 0) < wanted
-            ]
-        return found
+    def exams(self, splits: Splits = (), part: Annotated[str, "test."] = "test") -> Sequence[Exam]:
+        """An exam for each test of these experiments: name the class of an image."""
+        if part != "test":
+            raise UserError("ConceptWorld's exams are its tests; leave part out")
+        chosen = [self._experiment(name).name for name in splits or self.experiments]
+        self.need_room(chosen)
+        return of_exam.exams(self.study, chosen)
 
-    def scores(self, name: str, part: str, learner: Learner) -> np.ndarray:
-        """The probability that a learner gives to the right class of each image, float[n]."""
-        table, classes = self.samples(name, part), self.classes(name)
-        chances = learner(classes, self.images(table))
-        numbers = {label: i for i, label in enumerate(classes.concepts)}
-        target = np.array([numbers[label] for label in table["label"].to_pylist()])
-        return chances[np.arange(len(target)), target]
+    def row_sets(self, splits: Splits = (), part: Annotated[str, "train or test."] = "test") -> Sequence[RowSet]:
+        """The images of the tests of some experiments, or those that are trained on; by default of all experiments."""
+        if part not in ("train", "test"):
+            raise UserError(f"ConceptWorld has no part '{part}'; choose train or test")
+        chosen = [self._experiment(name).name for name in splits or self.experiments]
+        self.need_room(chosen)
+        found = [
+            (name, f"{name}/{test}" if part == "test" else name, test)
+            for name in chosen
+            for test in (self.study.experiment(name).tests if part == "test" else ("train",))
+        ]
+        return [
+            RowSet(
+                name, experiment, part, partial(self._row_pieces, experiment, test), self.asks, f"{experiment}/{test}"
+            )
+            for experiment, name, test in found
+        ]
 
-    def gap(self, name: str, part: str) -> Gap:
-        """Strong minus weak learner on one test, by the probability of the right class."""
-        good, poor = (self.scores(name, part, learner) for learner in (strong, weak))
-        return gap(f"{name}/{part}", "accuracy", good, poor, len(good), self.key / "bootstrap" / name / part)
+    def _row_pieces(self, experiment: str, test: str) -> Iterator[Piece]:
+        """The images of a test; they are made class by class, so they are mixed before the first of them are taken."""
+        made = examples(self.study, experiment, test)
+        order = (self.study.key / "order" / experiment / test).rng().permutation(len(made.scene))
+        columns = {name: getattr(made, name)[order] for name in ("concept", "target")}
+        yield Piece(replace(made, scenes=made.scenes[order], **columns), order)
 
-    def membership(self, name: str, part: str) -> float:
-        """The percentage that the learner gets right that guesses wherever it has not seen the image whole."""
-        return 100 * float(self.scores(name, part, by_membership).mean())
+    def drawing(self, kind: str, size: tuple[int, int] | None = None) -> Drawing:
+        if kind != "images" or size is not None:
+            raise UserError("ConceptWorld has images of its grid, and neither sounds nor other sizes; render images")
+        grid = self.study.library.grid
+        return Painted(grid.width, grid.height, grid.colors)
+
+    def learners(self, exam: Exam) -> Mapping[str, Ideal]:
+        """Strong, weak, and one weaker still that goes by membership alone."""
+        return of_exam.learners(self.study, exam)
+
+    def published(self, exam: Exam, metric: str) -> Mapping[str, Cell]:
+        return macro(*exam.name.split("/"))
+
+    def gap_note(self) -> str:
+        missing = [text for name in self.experiments for text in self.study.shortfalls(name)] if self._made() else []
+        return " ".join(["Expected accuracy.", *(f"{text}." for text in missing)])
+
+    def _made(self) -> bool:
+        return all(self.store.has(self.study.recipe(name)) for name in self.experiments)
+
+    def _part(self, experiment: Experiment, part: str, number: int) -> PartView:
+        lines = dict.fromkeys(parts_of(experiment)[part])
+        return PartView(part, tuple(self._image(experiment, part, line, number) for line in lines))
+
+    def _image(self, experiment: Experiment, part: str, line: Line, number: int) -> ImageView:
+        table = self._rows(experiment, part, line)
+        if not 0 <= number < len(table):
+            raise UserError(
+                f"there is no image {number} of '{line.label}' in {part} of {experiment.name}; "
+                f"choose one from 0 to {len(table) - 1}"
+            )
+        row = table.slice(number, 1)
+        grid, image = self.study.library.grid, self.study.images(row)
+        graph = graph_of(self.study.library, line.concept, _object(row.to_pylist()[0], grid.colors))
+        said = (self._chances(experiment, image, learner) for learner in (strong, weak))
+        return ImageView(line.concept, grid.width, grid.height, graph, line.label, line.where, *said)
+
+    def _rows(self, experiment: Experiment, part: str, line: Line) -> pa.Table:
+        """The samples of one line."""
+        table = self.study.samples(experiment.name, part)
+        said = (pc.equal(table[name], getattr(line, name)) for name in ("label", "concept", "where"))
+        return table.filter(reduce(pc.and_, said))
+
+    def _chances(self, experiment: Experiment, image: np.ndarray, learner: Learner) -> Chances:
+        classes = self.study.classes(experiment.name)
+        return dict(zip(classes.concepts, learner(classes, image)[0].tolist()))
+
+    def make(  # type: ignore[override]
+        self,
+        out: str | Path | None = None,
+        splits: Splits = (),
+        *,
+        sheets: Annotated[bool, "Also a PNG sheet of each experiment."] = False,
+        tell: Tell = quiet,
+    ) -> Path:
+        """The images of all experiments as Parquet files, a folder for each."""
+        chosen = [self._experiment(name) for name in splits or self.experiments]
+
+        def write(folder: Path) -> None:
+            for one in chosen:
+                (folder / one.name).mkdir(exist_ok=True)
+                write_bytes(folder / one.name / "sheet.png", png(experiment_sheet(self._sheets(one, {}))))
+
+        asked = {"splits": [one.name for one in chosen], "sheets": sheets, "concepts": self._digests(chosen)}
+        artefacts = lambda: self.artefacts(splits)  # noqa: E731
+        return self._make(out, asked, artefacts, None, None, None, "parquet", tell, also=write if sheets else None)
+
+    def split_names(self) -> Sequence[str]:
+        return self.experiments
+
+    notes = ("Images stand class by class: shuffle them, or take rows (`recombine rows`), which are mixed.",)
+
+    def _digests(self, experiments: Sequence[Experiment]) -> dict[str, str]:
+        return {one.name: self.study.recipe(one.name).digest for one in experiments}
+
+    def artefacts(self, splits: Splits = ()) -> dict[str, Path]:
+        return {name: self.study.folder(name) for name in splits or self.experiments}
+
+    def chapters(self) -> Iterable[Chapter]:
+        yield self.gap_chapter(self.gap())
+        yield from self.world_chapters()
+        yield Chapter("The learners", LEARNERS)
+        chosen = [self._experiment(name) for name in self.experiments]
+        counts = self._counts(chosen)
+        for one in chosen:
+            yield experiment_chapter(ExperimentSheets(one, self._sheets(one, counts), self.show(one.name)))
+        grid = self.study.library.grid
+        more = [("grid", f"{grid.width} by {grid.height}"), ("colours", ", ".join(grid.colors))]
+        yield Chapter("Settings", (self.settings_table(more),))
+
+    def _counts(self, experiments: Sequence[Experiment]) -> Counts:
+        """How many images every line has."""
+        lines = [line for one in experiments for lines in parts_of(one).values() for line in lines]
+        asked = list(dict.fromkeys((line.concept, line.where) for line in lines))
+        return dict(zip(asked, InProcess(self.progress).map(self._count, asked, "counts")))
+
+    def _count(self, said: tuple[str, str]) -> Count:
+        concept, where = said
+        return extension_of(self.study.library, Line("", 1, concept, where)).count(self.study.key / "count" / concept)
+
+    def _sheets(self, experiment: Experiment, counts: Counts) -> dict[str, tuple[LineSheet, ...]]:
+        return {
+            part: tuple(self._sheet(experiment, part, line, counts) for line in dict.fromkeys(lines))
+            for part, lines in parts_of(experiment).items()
+        }
+
+    def _sheet(self, experiment: Experiment, part: str, line: Line, counts: Counts) -> LineSheet:
+        images = self.study.images(self._rows(experiment, part, line).slice(0, SHOWN))
+        pixels = paint(images, self.study.library.grid.colors)
+        return LineSheet(line, pixels, counts.get((line.concept, line.where)))
+
+    def speeds(self) -> Iterator[Speed]:
+        """What a verified image of each class costs, and its recognition, beside the plain prover."""
+        return speeds(self.study)
+
+    def check(self, *, concepts: Annotated[Path | None, "A .concepts file to check."] = None) -> tuple[Table, bool]:
+        """Every law on fresh images and derivations; or a file of concepts too."""
+        own = [] if concepts is None else [(text, "holds") for text in checked(concepts)]
+        table, _ = super().check()
+        return self._verdicts([*((str(a), str(b)) for a, b in table.rows), *own])
+
+    def _experiment(self, name: str) -> Experiment:
+        if name not in self.experiments:
+            raise UserError(f"there is no experiment '{name}'; choose one of {', '.join(self.experiments)}")
+        return self.study.experiment(name)
+
+    def need_room(self, splits: Sequence[str] = ()) -> None:
+        grid = self.study.library.grid
+        lines = (
+            line
+            for name in splits or self.experiments
+            if not self.store.has(self.study.recipe(name))
+            for lines in parts_of(self._experiment(name)).values()
+            for line in lines
+        )
+        self.store.need(sum(line.count for line in lines) * (grid.width * grid.height + 1_000))
 
 
-def _less(line: Line, share: float) -> Line:
-    return replace(line, count=max(1, round(line.count * share)))
+def parts_of(experiment: Experiment) -> dict[str, tuple[Line, ...]]:
+    """The lines of every part: `train`, and each test."""
+    return {"train": experiment.train, **experiment.tests}
 
 
-def _plain(line: Line) -> list[str | int]:
-    return [line.label, line.count, line.concept, line.where]
+def _chosen(experiment: Experiment, part: str | None) -> Sequence[str]:
+    known = tuple(parts_of(experiment))
+    if part not in (None, "test", *known):
+        raise UserError(f"experiment '{experiment.name}' has no part '{part}'; choose one of {', '.join(known)}")
+    if part in known:
+        return (part,)
+    return known if part is None else known[1:]
 
 
-def _text(library: Library, name: str) -> str:
-    definition = library.definitions[name]
-    return f"{name}({', '.join(definition.parameters)}): {write(definition.body)}"
+def _lines_in_words(lines: Sequence[Line]) -> str:
+    """The images of each class.
+
+    >>> _lines_in_words([Line("red", 80, "a"), Line("mixed", 160, "c"), Line("red", 80, "b")])
+    'red 160, mixed 160'
+    """
+    classes: dict[str, int] = {}
+    for line in lines:
+        classes[line.label] = classes.get(line.label, 0) + line.count
+    return ", ".join(f"{label} {images:,}" for label, images in classes.items())
 
 
-def _called(term: Expr) -> list[str]:
-    """The definitions that a formula names."""
-    found, todo = [], [term]
-    while todo:
-        term = todo.pop()
-        if term.head.family == "call":
-            found.append(term.head.index[0])
-        todo += term.args
-    return found
+def _object(row: Mapping[str, Any], colors: Sequence[str]) -> Object:
+    """The object of a sample: its points, put together as the nested lists of their numbers say."""
+    points = [Point(x, y, colors[color]) for x, y, color in zip(row["x"], row["y"], row["color"])]
 
+    def build(structure: Any) -> Object:
+        return points[structure] if isinstance(structure, int) else tuple(map(build, structure))
 
-def _points(samples: list[Sample], name: str) -> pa.Array:
-    """One column of the points of all samples, without the places where there is no point."""
-    rows = []
-    for sample in samples:
-        there = sample.drawn.color != 255
-        column = getattr(sample.drawn, name)
-        rows += [column[i][there[i]].tolist() for i in range(sample.drawn.size)]
-    return pa.array(rows, pa.list_(pa.uint16()))
-
-
-def _counts(labels: list[str]) -> Mapping[str, int]:
-    found: dict[str, int] = {}
-    for label in labels:
-        found[label] = found.get(label, 0) + 1
-    return found
+    return build(json.loads(row["object"]))

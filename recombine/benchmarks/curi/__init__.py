@@ -10,7 +10,8 @@ BENCHMARK = Benchmark(
     package=__name__,
     held_out=8,
     example="boolean",
-    study_at="facade:Curi",
+    explorer_at="explore:CuriExplorer",
+    study_at="study:Curi",
     language_at="laws:LANGUAGE",
     networks_at="networks:NETWORKS",
 )

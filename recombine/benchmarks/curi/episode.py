@@ -44,12 +44,15 @@ class SceneView:
 
 @dataclass(frozen=True)
 class HypothesisView:
-    """A concept that fits all that was shown, with its posterior log-probability."""
+    """A meaning that fits all that was shown: one of its spellings, and the posterior log-probability of them all."""
 
     text: str
     english: str
     log_prob: float
     known_to_weak: bool
+    true: bool = False
+    """Whether it is what the hidden concept means."""
+    spellings: int = 1
 
     @property
     def probability(self) -> float:
@@ -116,7 +119,15 @@ def listed(shown: int, total: int, what: str) -> str:
 def hypotheses_title(view: EpisodeView) -> str:
     """How many hypotheses there are, and how many of them a learner could have met in training."""
     known = f"{view.totals.known_to_weak:,} known to the weak oracle"
-    return f"{listed(len(view.hypotheses), view.totals.hypotheses, 'valid hypotheses')}, {known}"
+    shown = sum(one.spellings for one in view.hypotheses)
+    return f"{listed(shown, view.totals.hypotheses, 'valid hypotheses')}, {known}"
+
+
+def badges(one: HypothesisView) -> list[tuple[str, str]]:
+    """What there is to say of a hypothesis in a word or two, each with the class of its badge."""
+    found = [("true", "the hidden concept")] if one.true else []
+    found.append(("known", "weak knows it") if one.known_to_weak else ("novel", "new to weak"))
+    return [*found, *([("twins", f"{one.spellings} spellings")] if one.spellings > 1 else [])]
 
 
 def rivals_title(view: EpisodeView) -> str:
@@ -163,13 +174,14 @@ def _hypotheses(view: EpisodeView) -> RichTable:
     table = _plain_table(hypotheses_title(view))
     for name in ("log-prob", "posterior"):
         table.add_column(name, justify="right")
-    table.add_column("weak knows", justify="center")
+    table.add_column("")
     table.add_column("hypothesis")
     for one in view.hypotheses:
         text = (
             Text(one.text, style="cyan").append(f"\n{one.english}", style="default") if one.english else Text(one.text)
         )
-        table.add_row(f"{one.log_prob:.3f}", f"{one.probability:.1%}", "yes" if one.known_to_weak else "no", text)
+        said = Text("\n".join(words for _, words in badges(one)), style="green" if one.true else "")
+        table.add_row(f"{one.log_prob:.3f}", f"{one.probability:.1%}", said, text)
     return table
 
 

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from recombine.benchmarks.curi.study import Study
+from recombine.benchmarks.curi.pipeline import CuriPipeline, Part
 from recombine.metrics.scores import BATCH, batch_accuracy
 from recombine.semantics.bits import unpack_bits
 from recombine.solvers.oracle import Oracle
@@ -24,7 +24,7 @@ PIECE = 8 * BATCH
 
 
 def exams(
-    study: Study,
+    study: CuriPipeline,
     splits: Sequence[str] = (),
     negatives: Negatives = "hard",
     episodes: int | None = None,
@@ -36,7 +36,7 @@ def exams(
 
 
 def exam(
-    study: Study,
+    study: CuriPipeline,
     split: str,
     negatives: Negatives = "hard",
     episodes: int | None = None,
@@ -60,29 +60,42 @@ def exam(
     )
 
 
-def learners(study: Study, exam: Exam) -> dict[str, Oracle]:
+def learners(study: CuriPipeline, exam: Exam) -> dict[str, Oracle]:
     """The strong and the weak oracle of an exam."""
     split, negatives = exam.name.split("/")
     beliefs = study.beliefs(split, "easy" if negatives == "easy" else "hard")
     return {name: Oracle(belief) for name, belief in beliefs.items()}
 
 
-def training(study: Study, split: str, negatives: Negatives) -> Examples:
+def training(study: CuriPipeline, split: str, negatives: Negatives) -> Examples:
     """The training episodes of a split."""
     return from_episodes(study.episodes(split, "train", negatives), study.scenes, study.space.concepts)
 
 
 def pieces(
-    study: Study, split: str, negatives: Negatives, episodes: int, queries_only: bool = False
+    study: CuriPipeline, split: str, negatives: Negatives, episodes: int, queries_only: bool = False
 ) -> Iterator[Examples]:
     """The first so many test episodes, a piece at a time."""
-    columns = study.episodes(split, "test", negatives)
-    for low in range(0, episodes, PIECE):
-        some = Episodes(*(column[low : min(low + PIECE, episodes)] for column in columns))
+    return of_part(study, split, negatives, "test", episodes, queries_only)
+
+
+def of_part(
+    study: CuriPipeline,
+    split: str,
+    negatives: Negatives,
+    part: Part,
+    episodes: int | None = None,
+    queries_only: bool = True,
+) -> Iterator[Examples]:
+    """The first so many episodes of a part, a piece at a time."""
+    columns = study.episodes(split, part, negatives)
+    end = len(columns.concept) if episodes is None else episodes
+    for low in range(0, end, PIECE):
+        some = Episodes(*(column[low : min(low + PIECE, end)] for column in columns))
         yield piece(study, some, low, queries_only)
 
 
-def piece(study: Study, episodes: Episodes, first: int = 0, queries_only: bool = False) -> Examples:
+def piece(study: CuriPipeline, episodes: Episodes, first: int = 0, queries_only: bool = False) -> Examples:
     """Episodes as rows: support, query and large set of each, one after the other; groups are counted from `first`."""
     n = len(episodes.concept)
     probe, holds = np.empty(0, np.int32), np.empty((n, 0), bool)

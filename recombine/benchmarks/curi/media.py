@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from recombine.benchmarks.curi.episode import EpisodeView, SceneView
-from recombine.benchmarks.curi.study import Study
+from recombine.benchmarks.curi.pipeline import CuriPipeline
 from recombine.render.sound import Voicing, check_scenes, described, sounds
 from recombine.render.wave import to_wav
 from recombine.report.picture import can_be_drawn, pictures
@@ -25,7 +25,7 @@ class Media:
     sounds: int | None = 0
     """Of how many scenes, the positives first; None for all."""
 
-    def added(self, study: Study, view: EpisodeView) -> EpisodeView:
+    def added(self, study: CuriPipeline, view: EpisodeView) -> EpisodeView:
         """The same episode with pictures, where its world can be drawn, and with sounds."""
         scenes = [*view.support, *view.query]
         if self.pictures:
@@ -39,7 +39,7 @@ class Media:
 NO_MEDIA = Media(pictures=False)
 
 
-def _pictured(study: Study, shown: list[SceneView]) -> list[SceneView]:
+def _pictured(study: CuriPipeline, shown: list[SceneView]) -> list[SceneView]:
     scenes = _batch(study, shown)
     if not can_be_drawn(scenes):
         return shown
@@ -47,7 +47,7 @@ def _pictured(study: Study, shown: list[SceneView]) -> list[SceneView]:
     return [replace(one, picture=picture.svg()) for one, picture in zip(shown, drawn)]
 
 
-def _sounding(study: Study, shown: list[SceneView], many: int | None) -> list[SceneView]:
+def _sounding(study: CuriPipeline, shown: list[SceneView], many: int | None) -> list[SceneView]:
     chosen = sorted(shown, key=lambda one: not one.label)[:many]
     voicing = Voicing(getattr(study.world, "first_bin", study.setup.edition.first_bin))
     scenes = _batch(study, chosen)
@@ -61,7 +61,7 @@ def _address(sound: np.ndarray) -> str:
     return "data:audio/wav;base64," + base64.b64encode(to_wav(sound)).decode()
 
 
-def _batch(study: Study, shown: Sequence[SceneView]) -> Scenes:
+def _batch(study: CuriPipeline, shown: Sequence[SceneView]) -> Scenes:
     """The scenes themselves."""
     found = (study.scene(one.scene) for one in shown)
     return join([batch[place : place + 1] for batch, place in found])

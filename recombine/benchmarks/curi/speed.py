@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from recombine.benchmarks.curi.meaning import Exact, Plainly
-from recombine.benchmarks.curi.study import Study
+from recombine.benchmarks.curi.pipeline import CuriPipeline
 from recombine.metrics.scores import average_precision
 from recombine.metrics.speed import Speed, cpu, interpreted
 from recombine.semantics.bits import unpack_bits
@@ -20,7 +20,7 @@ from recombine.store.key import Key
 """
 
 
-def speeds(study: Study) -> Iterator[Speed]:
+def speeds(study: CuriPipeline) -> Iterator[Speed]:
     """Measure everything on this study's scale; what must be made first is made first."""
     yield _grammar_draw(study)
     yield _scene(study)
@@ -29,7 +29,7 @@ def speeds(study: Study) -> Iterator[Speed]:
     yield _oracles(study)
 
 
-def _grammar_draw(study: Study) -> Speed:
+def _grammar_draw(study: CuriPipeline) -> Speed:
     grammar, draws = study.setup.lot.grammar(study.setup.edition.nesting), 2_000_000
     rng = (study.key / "bench" / "draws").rng()
     ours = cpu(lambda: grammar.enumerate().draw(draws, rng), draws)
@@ -37,7 +37,7 @@ def _grammar_draw(study: Study) -> Speed:
     return Speed("one draw from the grammar, of 2M", ours, plain, 4e-3, 4.5e-3)
 
 
-def _scene(study: Study) -> Speed:
+def _scene(study: CuriPipeline) -> Speed:
     study.world.sample(10, study.key / "bench" / "warm")
     ours = cpu(lambda: study.world.sample(BLOCK, study.key / "bench" / "scenes"), BLOCK)
     return Speed(
@@ -49,7 +49,7 @@ def _scene(study: Study) -> Speed:
     )
 
 
-def _truth_value(study: Study) -> Speed:
+def _truth_value(study: CuriPipeline) -> Speed:
     scenes, concepts = study.scene(0)[0], study.space.concepts
     plan, meaning = Plan(concepts), Exact(scenes)
 
@@ -68,7 +68,7 @@ def _truth_value(study: Study) -> Speed:
     return Speed("one truth value", cpu(fast, len(concepts) * len(scenes)), cpu(plainly, 20 * len(few)), 2e-9, 29e-6)
 
 
-def _hard_episode(study: Study) -> Speed:
+def _hard_episode(study: CuriPipeline) -> Speed:
     table, weight, shape = study.table, study.space.weight, study.shape("hard")
     key = study.key / "bench" / "episodes"
     draw_episodes(table, weight, 2, shape, key)
@@ -84,7 +84,7 @@ def _hard_episode(study: Study) -> Speed:
     return Speed("one hard episode", ours, cpu(plainly, len(some.concept)), 2e-4, 2.9)
 
 
-def _oracles(study: Study) -> Speed:
+def _oracles(study: CuriPipeline) -> Speed:
     episodes, beliefs, probe = study.episodes("boolean", "test", "hard"), study.beliefs("boolean", "hard"), study.probe
     many = Episodes(*(column[:2_000] for column in episodes))
     few = Episodes(*(column[:5] for column in episodes))

@@ -135,38 +135,36 @@ class Speller:
 
     def read(self, text: str) -> Expr:
         """A concept in postfix (it says `lambda S.`) or in infix."""
-        if len(text) > LONGEST:
-            raise UserError(
-                f"{pointed(text, 0)}: a concept of {len(text):,} letters is longer than the {LONGEST:,} allowed"
-            )
         return self.read_postfix(text) if "lambda" in text else self.read_infix(text)
 
     def read_postfix(self, text: str) -> Expr:
         """A concept in the published spelling."""
-        tokens = [Token(match.group(), match.start()) for match in re.finditer(r"\S+", text)]
+        tokens = _tokens(text)
         names = [token.word for token in tokens]
         at = names.index("lambda") if "lambda" in names else len(names)
         if names[at : at + 2] != ["lambda", "S."] or len(names) > at + 3:
             raise UserError(
                 f"{pointed(text, len(text))}: a postfix concept ends in 'lambda S.' and at most a quantifier"
             )
-        return self._concept(text, tokens[:at], tokens[at + 2 :])
+        return self.typed(text, tokens[:at], tokens[at + 2 :])
 
     def read_prefix(self, text: str) -> Expr:
         """A concept with every operator before its operands."""
-        tokens = [Token(match.group(), match.start()) for match in re.finditer(r"\S+", text)]
+        tokens = _tokens(text)
         names = [token.word for token in tokens]
         at = names.index("lambda") if "lambda" in names[:2] else len(names)
         if names[at : at + 2] != ["lambda", "S."]:
             raise UserError(f"{pointed(text, 0)}: a prefix concept begins with at most a quantifier and 'lambda S.'")
-        return self._concept(text, _prefix_to_postfix(text, tokens[at + 2 :]), tokens[:at])
+        return self.typed(text, _prefix_to_postfix(text, tokens[at + 2 :]), tokens[:at])
 
     def read_infix(self, text: str) -> Expr:
         """A concept in the papers' spelling."""
+        _tokens(text)
         quantifier, body = _split_quantifier(text)
-        return self._concept(text, _infix_to_postfix(text, len(text) - len(body)), quantifier)
+        return self.typed(text, _infix_to_postfix(text, len(text) - len(body)), quantifier)
 
-    def _concept(self, text: str, body: list[Token], quantifier: list[Token]) -> Expr:
+    def typed(self, text: str, body: list[Token], quantifier: list[Token]) -> Expr:
+        """The concept of postfix tokens, whatever text they were read from."""
         term = self._type(text, body)
         head = lot_.HOLDS
         if quantifier:
@@ -290,6 +288,15 @@ def _arity(word: str) -> int:
     if word == "not" or word.endswith("?"):
         return 1
     return 2 if word in {*CONNECTIVES, *COMPARISONS, *OVER_SETS} else 0
+
+
+def _tokens(text: str) -> list[Token]:
+    """The words of a text, unless it is too long to be a concept."""
+    if len(text) > LONGEST:
+        raise UserError(
+            f"{pointed(text, 0)}: a concept of {len(text):,} letters is longer than the {LONGEST:,} allowed"
+        )
+    return [Token(match.group(), match.start()) for match in re.finditer(r"\S+", text)]
 
 
 def _split_quantifier(text: str) -> tuple[list[Token], str]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from recombine.benchmarks.curi.exam import ranked_precision
-from recombine.benchmarks.curi.study import Study
+from recombine.benchmarks.curi.pipeline import CuriPipeline
 from recombine.benchmarks.curi.words import Words, judge
 from recombine.semantics.bits import unpack_bits
 from recombine.tasks.episodes import Episodes, Negatives
@@ -16,14 +16,14 @@ EXAMPLES = 8
 """Written concepts that are kept to be looked at."""
 
 
-def words_of(study: Study) -> Words:
+def words_of(study: CuriPipeline) -> Words:
     return Words(study.setup.edition.auxiliary, study.setup.lot)
 
 
 class Validation:
     """Loss, accuracy and average precision on the first validation episodes; pictures and sounds have fewer."""
 
-    def __init__(self, study: Study, split: str, negatives: Negatives, modality: str = "schema") -> None:
+    def __init__(self, study: CuriPipeline, split: str, negatives: Negatives, modality: str = "schema") -> None:
         columns = study.episodes(split, "validation", negatives)
         fewer = 1 if modality == "schema" else 8  # a picture costs more than a list of properties
         self.some = Episodes(*(column[: VALIDATED // fewer] for column in columns))
@@ -54,7 +54,7 @@ def rank(found: Any, vectors: Any) -> np.ndarray:
     return scores
 
 
-def written(study: Study, some: Episodes, network: Any, sight: Any) -> dict[str, Any]:
+def written(study: CuriPipeline, some: Episodes, network: Any, sight: Any) -> dict[str, Any]:
     """What the decoder writes after the support of episodes, judged, and a few examples."""
     from torch import no_grad
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recombine.store.errors import UserError
+from recombine.store.untrusted import read_text
 from recombine.world.scenes import ABSENT, Scenes
 from recombine.world.vocabulary import Attribute, Vocabulary
 
@@ -92,12 +93,18 @@ def read(path: Path, chosen: str) -> Judgements:
     return _judgements(rows, path)
 
 
+def lists_in(path: Path) -> tuple[str, ...]:
+    """The lists of a file, in its order."""
+    found = tuple(dict.fromkeys(words[1] for _, words in _lines(path) if len(words) == len(COLUMNS)))
+    if not found:
+        line, words = next(iter(_lines(path)), (1, []))
+        raise UserError(f"{path}: line {line} has {len(words)} columns, not the {len(COLUMNS)} {' '.join(COLUMNS)}")
+    return found
+
+
 def _lines(path: Path) -> list[tuple[int, list[str]]]:
     """The words of every line that is not blank, with its number."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} cannot be read ({error}); give a text file of judgements") from None
+    text = read_text(path, advice="give a text file of judgements")
     return [(number, line.split()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
 
 

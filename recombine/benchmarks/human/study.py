@@ -72,8 +72,11 @@ class Beside:
 
     def by_concept(self) -> list[OfConcept]:
         """Every concept, from the worst to the best by what a judgement loses against the floor."""
-        found = [self._of(concept, course) for concept, course in enumerate(courses(self.judgements, self.known))]
-        return sorted(found, key=lambda one: one.per_judgement - one.floor)
+        return sorted(self.each(), key=lambda one: one.per_judgement - one.floor)
+
+    def each(self) -> list[OfConcept]:
+        """Every concept in the order of the file."""
+        return [self._of(concept, course) for concept, course in enumerate(courses(self.judgements, self.known))]
 
     def _of(self, concept: int, course: Course) -> OfConcept:
         people, rows = self.judgements, self.judgements.rows(concept)
@@ -133,8 +136,8 @@ def beside_people(
     return Beside(judgements, known, mind, said, key / "bootstrap")
 
 
-def carried_over(mind: Mind, path: Path, chosen: str, seed: int = 0) -> Beside:
-    """A mind that was fitted elsewhere, beside another list."""
+def carried_over(mind: Mind, path: Path, chosen: str, seed: int = 0, without: tuple[str, ...] = ()) -> Beside:
+    """A mind that was fitted elsewhere, with a language that lacks the same parts, beside another list."""
     judgements = read(path, chosen)
-    known = thoughts(judgements.scenes)
+    known = thoughts(judgements.scenes, without=without)
     return Beside(judgements, known, mind, answers_of(judgements, known, mind), Key(seed) / "human" / "bootstrap")

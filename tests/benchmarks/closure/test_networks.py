@@ -12,18 +12,20 @@ import pytest
 pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombine[models]'")
 
 from recombine.benchmarks import networks as of_networks
-from recombine.benchmarks.clevr.program import TOKENS
-from recombine.benchmarks.clevr.study import ClevrStudy
+from recombine.benchmarks.clevr.pipeline import ClevrPipeline
+from recombine.benchmarks.clevr.program import TOKENS, read_program
+from recombine.benchmarks.clevr.question_page import question_view
 from recombine.benchmarks.closure import networks as of_closure
 from recombine.benchmarks.closure import published
 from recombine.benchmarks.closure.arrays import Data, questions_of
+from recombine.benchmarks.closure.looks import look_into
 from recombine.benchmarks.closure.networks import MODULAR, NETWORKS, PAPER, TESTS, Options, tallied
-from recombine.benchmarks.closure.study import ClosureScale, ClosureStudy
+from recombine.benchmarks.closure.pipeline import ClosurePipeline, ClosureScale
 from recombine.benchmarks.networks import Job, settings
 from recombine.benchmarks.runs import read_outcomes
 from recombine.solvers.questions import Questions, Vocabulary
 from recombine.solvers.training.loop import Progress
-from recombine.solvers.training.records import read_config, read_results
+from recombine.solvers.training.records import keep, read_config, read_results
 from recombine.store.errors import UserError
 from recombine.store.store import Store
 from recombine.verbs.learners import write_page
@@ -37,7 +39,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Data]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(of_closure, "VALIDATED", 40)
         patch.setattr(of_closure, "TIMES", 2)
-        yield Data(ClosureStudy(ClevrStudy(SMALL, 0, store), SMALL.closure))
+        yield Data(ClosurePipeline(ClevrPipeline(SMALL, 0, store), SMALL.closure))
 
 
 def job_for(model: str, split: str = "zero-shot", seed: int = 0, steps: int = 6, **own: Any) -> Job:
@@ -63,6 +65,7 @@ def runs(data: Data, tmp_path_factory: pytest.TempPathFactory) -> Path:
     mac = of_networks.learn(job_for("mac"), data, out)
     of_networks.learn(job_for("mac", "few-shot", begin=str(mac)), data, out)
     of_networks.learn(job_for("vector-nmn", generator=str(generator)), data, out)
+    of_networks.learn(job_for("span-parser", steps=4), data, out)
     return out
 
 
@@ -71,7 +74,11 @@ class Stopped(Exception):
 
 
 @pytest.mark.parametrize(
-    "name", ["zero-shot-generator-0", "few-shot-generator-weak-0", "zero-shot-mac-0", "zero-shot-vector-nmn-0"]
+    "name",
+    [
+        *("zero-shot-generator-0", "few-shot-generator-weak-0", "zero-shot-mac-0", "zero-shot-vector-nmn-0"),
+        "zero-shot-span-parser-0",
+    ],
 )
 def test_a_run_that_was_stopped_ends_in_the_same_bytes(name: str, runs: Path, data: Data, tmp_path: Path) -> None:
     whole = runs / f"closure-{name}"
@@ -116,6 +123,37 @@ def test_a_finished_run_is_kept_and_tested_again_with_another_generator(runs: Pa
     assert checkpoints(folder) == before and found is not None
     assert found["generator"] == "closure-zero-shot-generator-1"
     of_networks.learn(job, data, runs)
+
+
+def test_a_span_parser_reads_after_a_few_hundred_questions(runs: Path) -> None:
+    found = read_results(runs / "closure-zero-shot-span-parser-0")
+    assert found is not None and found["scores"]["CLEVR"]["exact"] > 0.7
+    assert {one["formed"] for one in found["scores"].values()} <= {1.0} or found["scores"]["CLEVR"]["formed"] > 0.9
+
+
+def test_a_span_parser_writes_for_module_networks_and_learns_from_fewer(runs: Path, data: Data, tmp_path: Path) -> None:
+    job = job_for("vector-nmn", generator=str(runs / "closure-zero-shot-span-parser-0"))
+    found = NETWORKS.examine(job, data, NETWORKS.network(job, data))
+    assert found["generated"]["CLEVR"]["formed"] > 0.7
+    few = job_for("span-parser", steps=2, shown=100)
+    folder = of_networks.learn(few, data, tmp_path)
+    assert folder.name == "closure-zero-shot-span-parser-shown100-0"
+    assert of_networks.job_of(read_config(folder), folder).options.shown == 100
+    (table,) = NETWORKS.tables(read_outcomes(NETWORKS, tmp_path))
+    assert table.title == "Learning from fewer questions"
+
+
+def test_records_without_weights_make_the_same_tables(runs: Path, data: Data, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    names = keep(runs, kept, "closure")
+    assert len(names) == len([*runs.glob("*/results.json")])
+    assert not [*kept.rglob("*.safetensors")] and keep(runs, kept, "closure") == names
+    one, other = (NETWORKS.tables(read_outcomes(NETWORKS, folder)) for folder in (runs, kept))
+    assert [table.texts() for table in one] == [table.texts() for table in other]
+    config = kept / names[0] / "config.json"
+    config.write_text(config.read_text().replace('"small"', '"laptop"'))
+    with pytest.raises(UserError, match="holds another run"):
+        keep(runs, kept, "closure")
 
 
 def test_few_shot_questions_come_many_times_among_clevrs(runs: Path, data: Data) -> None:
@@ -185,6 +223,8 @@ def test_the_papers_settings() -> None:
         ("mac", "zero-shot", {"noise": -1.0}, "noise is a number above 0"),
         ("mac", "zero-shot", {"view": "pixels", "noise": 0.1}, "noise is a number above 0 for the view 'objects'"),
         ("mac", "zero-shot", {"questions": 0}, "questions must be at least 1"),
+        ("mac", "zero-shot", {"shown": 10_000_000}, "10,000,000 questions cannot be shown; there are 1 to"),
+        ("span-parser", "few-shot", {"begin": "somewhere"}, "the span parser learns on zero-shot alone"),
         ("mac", "zero-shot", {"view": "sound"}, "view must be one of objects, features, pixels, not 'sound'"),
     ],
 )
@@ -204,7 +244,7 @@ def test_few_shot_runs_begin_from_the_same_network(runs: Path, data: Data) -> No
 
 def test_programs_come_from_a_generator(runs: Path, data: Data) -> None:
     job = job_for("vector-nmn", generator=str(runs / "closure-zero-shot-mac-0"))
-    with pytest.raises(UserError, match="is no run of a generator on the same questions"):
+    with pytest.raises(UserError, match="is no run of a generator or parser on the same questions"):
         NETWORKS.examine(job, data, NETWORKS.network(job, data))
 
 
@@ -263,3 +303,30 @@ def test_stored_questions_read_back_as_they_were(data: Data, tmp_path: Path) -> 
     again = Questions.open(tmp_path)
     assert all((getattr(again, name) == getattr(questions, name)).all() for name in ("word", "token", "left", "answer"))
     assert {*MODULAR} < {*PAPER}
+
+
+# --- one question
+
+
+@pytest.mark.parametrize("name", ["generator-0", "span-parser-0", "mac-0", "vector-nmn-0"])
+def test_a_run_can_be_looked_into(name: str, runs: Path, data: Data) -> None:
+    """What it attends to are shares of words, or of objects; what it says is what it says among others."""
+    folder, test = runs / f"closure-zero-shot-{name}", "or_mat"
+    one = data.test(test, "test").rows(slice(0, 1))
+    table = data.study.questions(test, "test").slice(0, 1)
+    program = read_program(json.loads(table["program"][0].as_py()))
+    asked = (table["question"][0].as_py(), table["answer"][0].as_py(), data.scenes("val"), int(one.image[0]))
+    view = look_into(folder, data, one, question_view(program, *asked, "or_mat", 0))
+    assert view.looks and view.said.startswith(view.network)
+    for heat in view.looks:
+        values = np.array(heat.values)
+        assert values.shape == (len(heat.rows), len(heat.columns))
+        np.testing.assert_allclose(values.sum(axis=1), 1, atol=1e-4)
+        assert heat.title in view.html()
+    assert view.run in view.html()
+
+
+def test_a_run_on_other_questions_cannot_be_looked_into(runs: Path, data: Data) -> None:
+    other = Data(ClosurePipeline(ClevrPipeline(SMALL, 1, data.study.clevr.store), SMALL.closure))
+    with pytest.raises(UserError, match="is no run of closure on the questions of this scale and seed"):
+        look_into(runs / "closure-zero-shot-mac-0", other, data.clevr("val").rows(slice(0, 1)), None)  # type: ignore[arg-type]

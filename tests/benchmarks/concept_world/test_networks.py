@@ -9,11 +9,11 @@ import pytest
 
 pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombine[models]'")
 
-from recombine.benchmarks.concept_world import study as of_study
+from recombine.benchmarks.concept_world import pipeline as of_study
 from recombine.benchmarks.concept_world.examples import Eye, examples
 from recombine.benchmarks.concept_world.findings import CURRICULUM
 from recombine.benchmarks.concept_world.networks import NETWORKS, PAPER, Options
-from recombine.benchmarks.concept_world.study import ConceptWorldStudy
+from recombine.benchmarks.concept_world.pipeline import ConceptWorldPipeline
 from recombine.benchmarks.networks import Job, examine, job_of, learn
 from recombine.metrics.confusion import f1
 from recombine.render.grid import paint
@@ -32,15 +32,15 @@ def a_job(split: str, model: str = "mlp", **own: Path) -> Job:
     return Job("concept-world", split, model, scale="tiny", options=Options(**own), training=BRIEFLY)
 
 
-def study_of(job: Job, home: Path) -> ConceptWorldStudy:
+def study_of(job: Job, home: Path) -> ConceptWorldPipeline:
     return NETWORKS.study(job, Store(home), InProcess())
 
 
 @pytest.fixture(scope="module")
-def study(own_home: Path) -> ConceptWorldStudy:
+def study(own_home: Path) -> ConceptWorldPipeline:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(of_study.SHARES, "tiny", 0.02)
-        return ConceptWorldStudy("tiny", 0, Store(own_home))
+        return ConceptWorldPipeline("tiny", 0, Store(own_home))
 
 
 @pytest.fixture(autouse=True)
@@ -48,13 +48,13 @@ def tiny_scale(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(of_study.SHARES, "tiny", 0.02)
 
 
-def test_a_solver_sees_the_images_of_the_experiment(study: ConceptWorldStudy) -> None:
+def test_a_solver_sees_the_images_of_the_experiment(study: ConceptWorldPipeline) -> None:
     table = study.samples("sequences", "length_5")
     seen = Eye(32, 32)(examples(study, "sequences", "length_5").scenes)
     assert np.array_equal(seen, paint(study.images(table), study.library.grid.colors))
 
 
-def test_predictions_ignore_hidden_columns(study: ConceptWorldStudy) -> None:
+def test_predictions_ignore_hidden_columns(study: ConceptWorldPipeline) -> None:
     asked = examples(study, "sequences", "length_3")
     other = replace(asked, concept=asked.concept[::-1], target=(asked.target + 1) % 3, concepts=asked.concepts[::-1])
     network = build("cnn", 32, 3, Key(0))
@@ -70,7 +70,7 @@ def test_a_tenth_of_every_class_is_held_back() -> None:
     assert not np.array_equal(held, held_back(target, Key(1)))
 
 
-def test_a_run_is_trained_tested_and_found_again(study: ConceptWorldStudy, tmp_path: Path) -> None:
+def test_a_run_is_trained_tested_and_found_again(study: ConceptWorldPipeline, tmp_path: Path) -> None:
     job = a_job("sequences", "mlp")
     folder = learn(job, study, tmp_path)
     found = json.loads((folder / "results.json").read_text())
@@ -83,7 +83,7 @@ def test_a_run_is_trained_tested_and_found_again(study: ConceptWorldStudy, tmp_p
     assert json.loads((learn(job, study, tmp_path) / "results.json").read_text()) == found
 
 
-def test_a_curriculum_learns_its_first_classes_first(study: ConceptWorldStudy, tmp_path: Path) -> None:
+def test_a_curriculum_learns_its_first_classes_first(study: ConceptWorldPipeline, tmp_path: Path) -> None:
     assert [name for name in NETWORKS.splits(study) if name.endswith(CURRICULUM)] == ["substitution-curriculum"]
     plain, staged = (
         json.loads((learn(a_job(name, "mlp"), study, tmp_path) / "results.json").read_text())
@@ -93,10 +93,10 @@ def test_a_curriculum_learns_its_first_classes_first(study: ConceptWorldStudy, t
     assert staged["best_step"] > 20 and plain["classes"] == staged["classes"]
 
 
-def test_images_of_another_kind_are_refused(study: ConceptWorldStudy, tmp_path: Path) -> None:
+def test_images_of_another_kind_are_refused(study: ConceptWorldPipeline, tmp_path: Path) -> None:
     job = a_job("sequences", "mlp")
     folder = learn(job, study, tmp_path)
-    other = ConceptWorldStudy("tiny", 1, study.store)
+    other = ConceptWorldPipeline("tiny", 1, study.store)
     with pytest.raises(UserError, match="was trained on other data"):
         examine(folder, other)
     with pytest.raises(UserError, match="holds another run: its data is"):
@@ -111,7 +111,7 @@ def test_images_of_another_kind_are_refused(study: ConceptWorldStudy, tmp_path: 
         (a_job("sequences", "resnet", weights=Path("nowhere.pth")), "there is no file nowhere.pth"),
     ],
 )
-def test_a_job_that_cannot_be_done_is_refused(study: ConceptWorldStudy, tmp_path: Path, job: Job, said: str) -> None:
+def test_a_job_that_cannot_be_done_is_refused(study: ConceptWorldPipeline, tmp_path: Path, job: Job, said: str) -> None:
     with pytest.raises(UserError, match=said):
         learn(job, study, tmp_path)
     assert not list(tmp_path.iterdir())

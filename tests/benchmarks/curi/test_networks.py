@@ -18,7 +18,7 @@ from recombine.benchmarks import networks as of_networks
 from recombine.benchmarks.curi.edition import edition
 from recombine.benchmarks.curi.exam import ANSWERS, mark, piece
 from recombine.benchmarks.curi.networks import NETWORKS, PAPER, SETTINGS, Options
-from recombine.benchmarks.curi.study import Study
+from recombine.benchmarks.curi.pipeline import CuriPipeline
 from recombine.benchmarks.curi.validation import Validation, words_of
 from recombine.benchmarks.networks import Job, examine, job_of, learn
 from recombine.solvers.modalities import Modality
@@ -47,20 +47,20 @@ def one_thread() -> None:
 
 
 @pytest.fixture(scope="module")
-def study(tiny: Curi) -> Study:
+def study(tiny: Curi) -> CuriPipeline:
     return tiny.study
 
 
 @pytest.fixture(scope="module")
-def finished(study: Study, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def finished(study: CuriPipeline, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run that nobody changes."""
     return learn(BRIEF, study, tmp_path_factory.mktemp("runs"))
 
 
 @pytest.fixture
-def elsewhere(study: Study) -> Study:
+def elsewhere(study: CuriPipeline) -> CuriPipeline:
     """The same scenes and concepts, with other episodes."""
-    return Study(replace(study.setup, scale=replace(study.setup.scale, train=41)), study.store)
+    return CuriPipeline(replace(study.setup, scale=replace(study.setup.scale, train=41)), study.store)
 
 
 def checkpoints(folder: Path) -> list[bytes]:
@@ -75,14 +75,14 @@ def told(folder: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("pooling", ["avg-pool", "relation-net"])
-def test_a_run_in_mixed_precision_writes_concepts_too(study: Study, tmp_path: Path, pooling: str) -> None:
+def test_a_run_in_mixed_precision_writes_concepts_too(study: CuriPipeline, tmp_path: Path, pooling: str) -> None:
     mixed = replace(BRIEFLY, steps=2, precision="bfloat16")
     found = told(learn(but(BRIEF, model=pooling, alpha=1.0, training=mixed), study, tmp_path))
     assert found["steps"] == 2 and found["written"]["episodes"] == 8
 
 
-def test_the_editions_have_networks_and_words_of_their_own(study: Study) -> None:
-    paper = Study(replace(study.setup, edition=edition("paper")), study.store)
+def test_the_editions_have_networks_and_words_of_their_own(study: CuriPipeline) -> None:
+    paper = CuriPipeline(replace(study.setup, edition=edition("paper")), study.store)
     job = but(model="relation-net", alpha=1.0)
     sizes = [parameters(NETWORKS.network(job, one)) for one in (study, paper)]
     assert sizes[1] - sizes[0] == 4 * 2 * 256  # the norms of g
@@ -94,7 +94,7 @@ def test_the_editions_have_networks_and_words_of_their_own(study: Study) -> None
 
 @pytest.mark.parametrize(("alpha", "sized", "ending"), [(0, 460_980, "hard-0"), (1, 932_449, "hard-alpha1-0")])
 def test_a_run_is_trained_tested_and_found_again(
-    study: Study, tmp_path: Path, alpha: float, sized: int, ending: str
+    study: CuriPipeline, tmp_path: Path, alpha: float, sized: int, ending: str
 ) -> None:
     job = but(alpha=alpha)
     folder = learn(job, study, tmp_path)
@@ -111,7 +111,7 @@ def test_a_run_is_trained_tested_and_found_again(
     assert measured["validation/mAP"] == found["validation"]
 
 
-def test_what_the_decoder_writes_is_judged(study: Study, tmp_path: Path) -> None:
+def test_what_the_decoder_writes_is_judged(study: CuriPipeline, tmp_path: Path) -> None:
     found = told(learn(but(alpha=1.0, episodes=20), study, tmp_path))["written"]
     assert found["episodes"] == 20 and len(found["examples"]) == 8
     assert all(0 <= found[name] <= 1 for name in ("well_formed", "consistent", "synonym"))
@@ -121,7 +121,7 @@ def test_what_the_decoder_writes_is_judged(study: Study, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("episodes", [20, 2_000])
 def test_a_finished_run_is_not_tested_again(
-    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, episodes: int
+    study: CuriPipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, episodes: int
 ) -> None:
     """Also where there are fewer test episodes than were asked for."""
     folder = learn(but(episodes=episodes), study, tmp_path)
@@ -130,7 +130,9 @@ def test_a_finished_run_is_not_tested_again(
     assert learn(but(episodes=episodes), study, tmp_path) == folder and told(folder) == before
 
 
-def test_more_steps_go_on_as_if_they_had_been_asked_for_at_once(study: Study, finished: Path, tmp_path: Path) -> None:
+def test_more_steps_go_on_as_if_they_had_been_asked_for_at_once(
+    study: CuriPipeline, finished: Path, tmp_path: Path
+) -> None:
     learn(but(BRIEF, training=replace(BRIEFLY, steps=2)), study, tmp_path)
     folder = learn(BRIEF, study, tmp_path)
     assert checkpoints(folder) == checkpoints(finished)
@@ -138,7 +140,7 @@ def test_more_steps_go_on_as_if_they_had_been_asked_for_at_once(study: Study, fi
     assert one == other
 
 
-def test_a_concept_that_does_not_count_is_not_learnt(study: Study) -> None:
+def test_a_concept_that_does_not_count_is_not_learnt(study: CuriPipeline) -> None:
     """Without alpha there is no decoder; with it, the network begins the same."""
     plain, writing = (NETWORKS.network(but(alpha=alpha), study) for alpha in (0.0, 1.0))
     assert plain.decoder is None and writing.decoder is not None
@@ -146,7 +148,7 @@ def test_a_concept_that_does_not_count_is_not_learnt(study: Study) -> None:
 
 
 @pytest.mark.parametrize(("modality", "size"), [("image", "36x24"), ("sound", "240x160")])
-def test_pictures_and_sounds_are_learnt_from(study: Study, modality: str, size: str) -> None:
+def test_pictures_and_sounds_are_learnt_from(study: CuriPipeline, modality: str, size: str) -> None:
     """One step of two episodes, as a run takes it."""
     job = but(modality=modality, size=size, training=SETTINGS[modality])
     network, sight = NETWORKS.network(job, study), NETWORKS.modality(job, study).open(study.scenes)
@@ -161,7 +163,7 @@ def test_pictures_and_sounds_are_learnt_from(study: Study, modality: str, size: 
 
 
 @pytest.mark.parametrize("pooling", ["avg-pool", "relation-net"])
-def test_validation_measures_what_the_exam_does(study: Study, pooling: str) -> None:
+def test_validation_measures_what_the_exam_does(study: CuriPipeline, pooling: str) -> None:
     validation, modality = Validation(study, "boolean", "hard"), Modality("schema")
     network = build(Plan("schema", pooling, (5, 19)), but(model=pooling).key).eval()
     with torch.no_grad():
@@ -190,7 +192,7 @@ def test_validation_measures_what_the_exam_does(study: Study, pooling: str) -> N
     ],
 )
 def test_a_folder_of_another_run_is_refused(
-    study: Study, finished: Path, tmp_path: Path, other: Job, said: str
+    study: CuriPipeline, finished: Path, tmp_path: Path, other: Job, said: str
 ) -> None:
     copytree(finished, tmp_path / other.name)
     with pytest.raises(UserError, match=f"holds another run: {said}; choose another folder"):
@@ -198,7 +200,7 @@ def test_a_folder_of_another_run_is_refused(
     assert checkpoints(tmp_path / other.name) == checkpoints(finished)
 
 
-def test_other_episodes_are_refused(study: Study, elsewhere: Study, finished: Path) -> None:
+def test_other_episodes_are_refused(study: CuriPipeline, elsewhere: CuriPipeline, finished: Path) -> None:
     before = told(finished)
     with pytest.raises(UserError, match="was trained on other data than these of 'boolean'; train again"):
         examine(finished, elsewhere)
@@ -207,7 +209,7 @@ def test_other_episodes_are_refused(study: Study, elsewhere: Study, finished: Pa
     assert told(finished) == before
 
 
-def test_a_run_of_another_benchmark_is_refused(study: Study, finished: Path, tmp_path: Path) -> None:
+def test_a_run_of_another_benchmark_is_refused(study: CuriPipeline, finished: Path, tmp_path: Path) -> None:
     folder = copytree(finished, tmp_path / "other")
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "benchmark": "concept-world"}))
@@ -217,7 +219,7 @@ def test_a_run_of_another_benchmark_is_refused(study: Study, finished: Path, tmp
 
 
 def test_a_loss_that_is_no_number_leaves_the_last_good_checkpoint(
-    study: Study, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    study: CuriPipeline, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = copytree(finished, tmp_path / JOB.name)
     loss = EpisodeObjective.loss
@@ -227,7 +229,7 @@ def test_a_loss_that_is_no_number_leaves_the_last_good_checkpoint(
     assert checkpoints(folder) == checkpoints(finished) and told(folder) == told(finished)
 
 
-def test_a_rate_far_too_high_is_told(study: Study, tmp_path: Path) -> None:
+def test_a_rate_far_too_high_is_told(study: CuriPipeline, tmp_path: Path) -> None:
     fast = but(training=replace(BRIEFLY, rate=1e30, checkpoint_every=1e9))
     with pytest.raises(UserError, match=r"no longer (a number|numbers) at step \d; .*lower the rate, now 1e\+30"):
         learn(fast, study, tmp_path)
@@ -247,7 +249,7 @@ def test_a_rate_far_too_high_is_told(study: Study, tmp_path: Path) -> None:
         (but(alpha=float("nan")), "alpha must be a number of at least 0, such as 1, not nan"),
     ],
 )
-def test_a_job_that_cannot_be_done_is_refused(study: Study, tmp_path: Path, job: Job, said: str) -> None:
+def test_a_job_that_cannot_be_done_is_refused(study: CuriPipeline, tmp_path: Path, job: Job, said: str) -> None:
     with pytest.raises(UserError, match=said):
         learn(job, study, tmp_path)
     assert not list(tmp_path.iterdir())

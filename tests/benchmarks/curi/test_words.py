@@ -12,8 +12,8 @@ from recombine.benchmarks.curi import words as of_words
 from recombine.benchmarks.curi.edition import PAPER
 from recombine.benchmarks.curi.language import Lot
 from recombine.benchmarks.curi.meaning import Exact
+from recombine.benchmarks.curi.pipeline import CuriPipeline
 from recombine.benchmarks.curi.spelling import Speller, postfix, prefix
-from recombine.benchmarks.curi.study import Study
 from recombine.benchmarks.curi.words import LAMBDA, Words, judge
 from recombine.language.expr import Expr
 from recombine.semantics.fold import fold
@@ -27,7 +27,7 @@ SPELLER, GRAMMAR = Speller(), Lot().grammar(PAPER.nesting)
 
 
 @pytest.fixture
-def study(tiny: Curi) -> Study:
+def study(tiny: Curi) -> CuriPipeline:
     return tiny.study
 
 
@@ -35,7 +35,7 @@ def study(tiny: Curi) -> Study:
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_every_concept_comes_back_from_its_numbers(study: Study, spelling: Spelling) -> None:
+def test_every_concept_comes_back_from_its_numbers(study: CuriPipeline, spelling: Spelling) -> None:
     words, concepts = Words(spelling), study.space.concepts
     numbers = words.numbers(concepts)
     written = {"prefix": prefix, "postfix": postfix}[spelling]
@@ -61,7 +61,7 @@ def test_there_are_41_words_and_four_signs(spelling: Spelling) -> None:
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_a_text_has_its_words_then_one_end_then_nothing(study: Study, spelling: Spelling) -> None:
+def test_a_text_has_its_words_then_one_end_then_nothing(study: CuriPipeline, spelling: Spelling) -> None:
     numbers = Words(spelling).numbers(study.space.concepts)
     for row, length in zip(numbers, study.space.length):  # which counts `lambda S.` twice
         assert (row[: length - 1] >= SPECIAL).all() and row[length - 1] == END and (row[length:] == PAD).all()
@@ -123,7 +123,7 @@ def test_an_error_in_prefix_points_at_its_place(text: str, place: str, why: str)
 # --- judging
 
 
-def support_of(study: Study, concept: Expr, n: int) -> tuple[np.ndarray, np.ndarray]:
+def support_of(study: CuriPipeline, concept: Expr, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Four scenes where a concept holds and five where it does not, in any order: int[n, 9], bool[n, 9]."""
     holds, rng = np.asarray(fold(concept, Exact(study.scenes), {})), Key(3).rng()
     sides = [rng.choice(np.flatnonzero(holds == side), (n, size)) for side, size in ((True, 4), (False, 5))]
@@ -131,7 +131,7 @@ def support_of(study: Study, concept: Expr, n: int) -> tuple[np.ndarray, np.ndar
     return support, holds[support]
 
 
-def pair(study: Study) -> tuple[Expr, Expr]:
+def pair(study: CuriPipeline) -> tuple[Expr, Expr]:
     """Two concepts with one sense."""
     sense = study.space.sense
     first = int(np.flatnonzero(np.bincount(sense) > 1)[0])
@@ -139,14 +139,14 @@ def pair(study: Study) -> tuple[Expr, Expr]:
     return study.space.concepts[one], study.space.concepts[other]
 
 
-def test_the_concept_itself_and_its_synonym_are_right_and_an_ill_formed_text_is_not(study: Study) -> None:
+def test_the_concept_itself_and_its_synonym_are_right_and_an_ill_formed_text_is_not(study: CuriPipeline) -> None:
     concept, synonym = pair(study)
     found = judge([concept, synonym, None], [concept] * 3, *support_of(study, concept, 3), study.scenes)
     assert [values.tolist() for values in found] == [[True, True, False]] * 3
     assert found.shares() == {"well_formed": 2 / 3, "consistent": 2 / 3, "synonym": 2 / 3}
 
 
-def test_a_wrong_concept_may_explain_the_support(study: Study) -> None:
+def test_a_wrong_concept_may_explain_the_support(study: CuriPipeline) -> None:
     concept = study.space.concepts[0]
     far = int(np.flatnonzero(study.space.sense != study.space.sense[0])[-1])
     wrong = study.space.concepts[far]
@@ -158,7 +158,7 @@ def test_a_wrong_concept_may_explain_the_support(study: Study) -> None:
 
 
 @pytest.mark.parametrize("at_once", [700, 65_536])
-def test_synonyms_are_concepts_of_one_sense(monkeypatch: pytest.MonkeyPatch, study: Study, at_once: int) -> None:
+def test_synonyms_are_concepts_of_one_sense(monkeypatch: pytest.MonkeyPatch, study: CuriPipeline, at_once: int) -> None:
     """Those that agree on the first or on the last scenes alone are not."""
     monkeypatch.setattr(of_words, "AT_ONCE", at_once)
     sense, concepts = study.space.sense, study.space.concepts
@@ -178,7 +178,7 @@ def alike(holds: np.ndarray) -> list[tuple[int, int]]:
     return [pair for pair in reversed(found) if pair[0] != pair[1]][:20]
 
 
-def test_a_synonym_of_the_truth_explains_every_episode(study: Study) -> None:
+def test_a_synonym_of_the_truth_explains_every_episode(study: CuriPipeline) -> None:
     episodes = study.episodes("instance-iid", "test", "hard")
     meant = [study.space.concepts[i] for i in episodes.concept]
     label = episodes.label[:, : episodes.size]

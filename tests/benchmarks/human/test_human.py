@@ -125,7 +125,7 @@ def test_a_file_that_is_not_there_or_not_text_is_refused(tmp_path: Path) -> None
     with pytest.raises(UserError, match="cannot be read"):
         read(tmp_path / "nowhere.txt", "L1")
     (tmp_path / "binary.txt").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(UserError, match="cannot be read"):
+    with pytest.raises(UserError, match="is not text"):
         read(tmp_path / "binary.txt", "L1")
 
 

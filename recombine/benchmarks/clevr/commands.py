@@ -1,0 +1,92 @@
+"""CLEVR's own commands: look at a picture, answer a question about it."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from recombine.benchmarks.clevr.language import ATTRIBUTES
+from recombine.benchmarks.clevr.meaning import Plainly, answer_text, trace
+from recombine.benchmarks.clevr.program import write_program
+from recombine.benchmarks.clevr.trace import plain_scene, steps_in_words
+from recombine.report.answer import Answer
+from recombine.report.table import Column, Table
+from recombine.store.errors import UserError
+
+Image = Annotated[Path, "A picture (.png) of solids on a gray floor: CLEVR's own, or one of yours; 3:2 or 4:3."]
+ParserFile = Annotated[Path | None, "A parser that you trained (.safetensors). Default: the one that comes along."]
+
+
+def perceive(image: Image, *, parser: ParserFile = None, progress: Any = None) -> Answer:
+    """recombine perceive image.png --json"""
+    from recombine.benchmarks.clevr import sight
+
+    found = sight.look(image, parser or sight.FILE)
+    objects = found.objects()
+    return Answer((_table(image, objects),), {"image": str(image), "size": list(found.size), "objects": objects})
+
+
+def answer(
+    image: Image,
+    *,
+    question: Annotated[str, "A question in CLEVR's English, such as 'How many red cubes are there?'"],
+    parser: ParserFile = None,
+    progress: Any = None,
+) -> Answer:
+    """recombine answer image.png --question "What color is the large sphere?" """
+    from recombine.benchmarks.clevr import sight
+    from recombine.benchmarks.clevr.study import read_any
+
+    program = read_any(question)
+    found = sight.look(image, parser or sight.FILE)
+    plain = plain_scene(found.scenes, 0, found.related)
+    steps = [english for _, english in steps_in_words(program, plain)]
+    said = _answered(program, plain)
+    objects = found.objects()
+    data = {
+        "image": str(image),
+        "question": question,
+        "answer": said,
+        "program": write_program(program),
+        "trace": steps,
+        "objects": objects,
+    }
+    if said is None:
+        raise UserError(f"the question has no answer in {image}: {steps_until(steps)}")
+    return Answer(
+        (_table(image, objects), *(f"{n}. {step}" for n, step in enumerate(steps, 1)), f"Answer: {said}"), data
+    )
+
+
+def _answered(program: Any, plain: Plainly) -> str | None:
+    last = trace(program, plain)[-1]
+    return None if last.value is None else answer_text(last.kind, last.value)
+
+
+def steps_until(steps: list[str]) -> str:
+    """The step at which it ends."""
+    return next((step for step in steps if "undefined" in step), steps[-1])
+
+
+def _table(image: Path, objects: list[dict[str, Any]]) -> Table:
+    columns = (
+        Column("", "right"),
+        *(Column(name) for name in ATTRIBUTES),
+        Column("sure", "right"),
+        Column("least sure of"),
+        Column("place"),
+        Column("box"),
+    )
+    rows = []
+    for number, one in enumerate(objects):
+        least = min(ATTRIBUTES, key=lambda name: max(one["beliefs"][name].values()))
+        rows.append(
+            (
+                number,
+                *(one[name] for name in ATTRIBUTES),
+                f"{100 * one['confidence']:.0f} %",
+                f"{least} {100 * max(one['beliefs'][least].values()):.0f} %",
+                " ".join(f"{x:+.1f}" for x in one["place"]),
+                " ".join(f"{x:.0f}" for x in one["box"]),
+            )
+        )
+    note = "Place: on the ground, x and y. Box: left, top, width and height in pixels."
+    return Table(f"{image}: {len(objects)} objects", columns, tuple(rows), note)

@@ -1,0 +1,353 @@
+"""CLEVR from scenes to questions, as artefacts of the store.
+
+    scenes ─► candidates ─► questions
+
+Candidates are searched shard by shard; the choice among them, which balances families and answers, is one pass over all
+shards in order, so it does not depend on how the work was shared out.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+
+from recombine.benchmarks.clevr.english import ask
+from recombine.benchmarks.clevr.families import Families, Family, build, clevr_families
+from recombine.benchmarks.clevr.language import ATTRIBUTES, Dialect, dialect_of
+from recombine.benchmarks.clevr.meaning import answer_text
+from recombine.benchmarks.clevr.program import write_program
+from recombine.benchmarks.clevr.questions import NONE, Found, Rules, balance, code_of, distinct, filling, search, share
+from recombine.benchmarks.clevr.trace import trace_text
+from recombine.benchmarks.clevr.world import ClevrWorld
+from recombine.store.arrays import read_array, write_array
+from recombine.store.engine import Engine, InProcess
+from recombine.store.errors import UserError
+from recombine.store.key import Key
+from recombine.store.recipe import Recipe
+from recombine.store.store import Store, read_table, write_atomically, write_table
+from recombine.world.scenes import Scenes, join
+from recombine.world.shards import MakeScenes, read_scenes, shard_name
+
+Part = Literal["train", "val", "test"]
+PARTS: tuple[Part, ...] = ("train", "val", "test")
+VERSION = 1
+SHARD = 2_000
+"""Scenes per file."""
+FEWEST = 4
+"""Candidates for each question that is wanted of a family."""
+SPARE = 6
+"""Candidates per scene beyond the questions that are kept."""
+SCENE_BYTES, QUESTION_BYTES, CANDIDATE_BYTES = 500, 200, 40
+"""What each takes on the disk, about."""
+
+
+@dataclass(frozen=True)
+class ClevrScale:
+    """How many scenes, and how many questions about each."""
+
+    name: str
+    train: int
+    val: int
+    test: int
+    questions: int = 10
+
+
+CLEVR_SCALES = {
+    scale.name: scale
+    for scale in (
+        ClevrScale("demo", 400, 100, 100),
+        ClevrScale("laptop", 7_000, 1_500, 1_500),
+        ClevrScale("paper", 70_000, 15_000, 15_000),
+    )
+}
+
+
+def clevr_scale(name: str) -> ClevrScale:
+    """The scale of this name."""
+    if name not in CLEVR_SCALES:
+        raise UserError(f"there is no scale '{name}'; choose one of {', '.join(CLEVR_SCALES)}")
+    return CLEVR_SCALES[name]
+
+
+class ClevrPipeline:
+    """Scenes and questions of one scale and seed."""
+
+    def __init__(
+        self,
+        scale: ClevrScale,
+        seed: int,
+        store: Store,
+        engine: Engine | None = None,
+        world: ClevrWorld | None = None,
+        rules: Rules | None = None,
+        dialect: Dialect | None = None,
+    ) -> None:
+        self.scale, self.seed, self.store = scale, seed, store
+        self.engine = engine or InProcess()
+        self.world, self.rules = world or ClevrWorld(), rules or Rules()
+        self.dialect = dialect or dialect_of(self.world.vocabulary)
+        self._plain = dialect is None and {*self.dialect.objects.attributes} == {*ATTRIBUTES}
+        self.key = Key(seed) / "clevr"
+        self._shards: dict[tuple[str, int], Scenes] = {}
+        self._scenes: dict[str, Scenes] = {}
+
+    @property
+    def families(self) -> Families:
+        return clevr_families(self.dialect)
+
+    def count(self, part: Part) -> int:
+        """Scenes of a part."""
+        if part not in PARTS:
+            raise UserError(f"there is no part '{part}'; choose one of {', '.join(PARTS)}")
+        return int(getattr(self.scale, part))
+
+    def shards(self, part: Part) -> int:
+        return -(-self.count(part) // SHARD)
+
+    def size_estimate(self, parts: Sequence[Part] = PARTS, questions: bool = True) -> int:
+        """Bytes that are still to be written, roughly."""
+        each, size = self.scale.questions, 0
+        for part in parts:
+            if not self.store.has(self.scenes_recipe(part)):
+                size += self.count(part) * SCENE_BYTES
+            if questions and not self.store.has(self.questions_recipe(part)):
+                size += self.count(part) * (each * QUESTION_BYTES + (each + SPARE) * CANDIDATE_BYTES)
+        return size
+
+    def scenes_recipe(self, part: Part) -> Recipe:
+        parameters = {"world": self.world, "scenes": self.count(part), "part": part, "seed": self.seed}
+        return Recipe("clevr-scenes", VERSION, parameters, {})
+
+    def scenes_folder(self, part: Part) -> Path:
+        recipe, key = self.scenes_recipe(part), self.key / "scenes" / part
+
+        def make(draft: Path) -> None:
+            work = MakeScenes(str(draft), self.world, self.count(part), SHARD, key, recipe)
+            self.engine.map(work, range(self.shards(part)), f"scenes: {part}")
+
+        return self.store.get(recipe, make)
+
+    def scene(self, part: Part, number: int) -> tuple[Scenes, int]:
+        """The shard that holds a scene, and its place there."""
+        if not 0 <= number < self.count(part):
+            raise UserError(f"there is no scene {number} in {part}; choose one from 0 to {self.count(part) - 1}")
+        shard, place = divmod(number, SHARD)
+        if (part, shard) not in self._shards:
+            self._shards[part, shard] = read_scenes(self.world, self.scenes_folder(part), shard)
+        return self._shards[part, shard], place
+
+    def scenes(self, part: Part) -> Scenes:
+        """All scenes of a part."""
+        if part not in self._scenes:
+            folder = self.scenes_folder(part)
+            shards = range(self.shards(part))
+            self._scenes[part] = join([read_scenes(self.world, folder, shard) for shard in shards])
+        return self._scenes[part]
+
+    def questions_recipe(self, part: Part) -> Recipe:
+        return self._recipe("clevr-questions", part, questions=self.scale.questions, spare=SPARE)
+
+    def _recipe(self, stage: str, part: Part, **parameters: object) -> Recipe:
+        # CLEVR's own attributes are spoken of in CLEVR's words.
+        dialect = {} if self._plain else {"dialect": self.dialect}
+        parameters |= {"rules": self.rules, "seed": self.seed, **dialect}
+        return Recipe(stage, VERSION, parameters, {"scenes": self.scenes_recipe(part).digest})
+
+    def questions_folder(self, part: Part) -> Path:
+        """Balanced questions about every scene of a part."""
+        recipe, key = self.questions_recipe(part), self.key / "questions" / part
+        scenes = self.scenes_folder(part)
+
+        def make(draft: Path) -> None:
+            wanted = self.scale.questions + SPARE
+            finder = FindCandidates(
+                str(draft), str(scenes), self.world, self.families, self.rules, wanted, key / "search"
+            )
+            self.engine.map(finder, range(self.shards(part)), f"questions: searching {part}")
+            found = read_candidates(draft, range(self.shards(part)), SHARD)
+            keep = np.zeros(len(found.scene), bool)
+            keep[balance(found, self.scale.questions)] = True
+            write_array(draft / "chosen.npy", keep)
+            sizes = [len(np.load(draft / f"candidates-{shard:05}.npz")["scene"]) for shard in range(self.shards(part))]
+            writer = WriteQuestions(
+                str(draft),
+                str(scenes),
+                self.world,
+                self.families,
+                key / "words",
+                recipe,
+                tuple(np.cumsum([0, *sizes]).tolist()),
+            )
+            self.engine.map(writer, range(self.shards(part)), f"questions: writing {part}")
+            for file in [*draft.glob("candidates-*.npz"), draft / "chosen.npy"]:
+                file.unlink()
+
+        return self.store.get(recipe, make)
+
+    def family_questions(self, family: str, questions: int, part: Part = "val") -> pa.Table:
+        """So many questions of the families of a name such as one_hop, or of the one of an index."""
+        return read_table(self.family_file(family, questions, part))
+
+    def family_file(self, family: str, questions: int, part: Part = "val") -> Path:
+        """The file of so many questions of a family."""
+        families, scenes = self.families.named(family), (part, 0, self.count(part))
+        indices, key = [one.index for one in families], self.key / "family" / part / family
+        recipe = self._recipe("clevr-family", part, families=indices, questions=questions)
+        wanted = shares(questions, len(families))
+        turns = turns_for(wanted, self.count(part))
+        return self.exactly(recipe, families, self.rules, scenes, wanted, turns, key, f"{family}, {part}")
+
+    def exactly(
+        self,
+        recipe: Recipe,
+        families: Families,
+        rules: Rules,
+        about: tuple[Part, int, int],
+        wanted: Sequence[int],
+        turns: int,
+        key: Key,
+        what: str,
+        fewer: bool = False,
+    ) -> Path:
+        """A file of so many questions of each family, with its answers in equal parts.
+
+        They are about scenes of a part, from the first to the last; each is searched so many times. Whether there may
+        be `fewer`, where the scenes do not give as many, is for the caller to say.
+        """
+        part, low, high = about
+
+        def make(draft: Path) -> None:
+            folder = self.scenes_folder(part)
+            finder = FindCandidates(
+                str(draft), str(folder), self.world, families, rules, len(families), key / "search", low, high, turns
+            )
+            shards = range(low // SHARD, -(-high // SHARD))
+            self.engine.map(finder, shards, f"{what}: searching")
+            found = read_candidates(draft, shards, SHARD)
+            answers = [code_of(family, rules.counts).answers for family in families]
+            chosen = found.rows(share(found, answers, wanted, key / "choice"))
+            if len(chosen.scene) < sum(wanted) and not fewer:
+                raise UserError(
+                    f"{high - low:,} scenes give {len(chosen.scene):,} questions of this kind, not {sum(wanted):,}; "
+                    "ask for fewer, or choose a larger scale"
+                )
+            table = questions_table(chosen, families, self.scenes(part), 0, 0, key / "words")
+            write_table(draft / "questions.parquet", table, recipe)
+            for file in draft.glob("candidates-*.npz"):
+                file.unlink()
+
+        return self.store.get(recipe, make) / "questions.parquet"
+
+
+def shares(questions: int, families: int) -> list[int]:
+    """Equal parts of so many questions; the first families have one more where it does not come out even."""
+    if questions < 1:
+        raise UserError(f"ask for at least 1 question, not {questions}")
+    return [questions // families + (place < questions % families) for place in range(families)]
+
+
+def turns_for(wanted: Sequence[int], scenes: int) -> int:
+    """How often scenes are searched so that there is a choice: a search finds one question of a family at most."""
+    return max(1, -(-FEWEST * max(wanted) // max(scenes, 1)))
+
+
+@dataclass(frozen=True)
+class FindCandidates:
+    """Searches one shard of scenes for questions: once, or several times where `turns` says so."""
+
+    folder: str
+    scenes_folder: str
+    world: ClevrWorld
+    families: Families
+    rules: Rules
+    each: int
+    key: Key
+    low: int = 0
+    high: int | None = None
+    turns: int | None = None
+
+    def __call__(self, shard: int) -> None:
+        file = Path(self.folder) / f"candidates-{shard:05}.npz"
+        if file.exists():
+            return
+        first, end = max(self.low - shard * SHARD, 0), None if self.high is None else self.high - shard * SHARD
+        scenes = read_scenes(self.world, Path(self.scenes_folder), shard)[first:end]
+        key = self.key / shard
+        keys = [key] if self.turns is None else [key / turn for turn in range(self.turns)]
+        several = [search(scenes, self.families, self.each, one, self.rules) for one in keys]
+        found = several[0] if self.turns is None else distinct(several)
+        found = found._replace(scene=found.scene + first)
+        write_atomically(file, lambda draft: np.savez(draft, **found._asdict()))
+
+
+def read_candidates(folder: Path, shards: Sequence[int], size: int) -> Found:
+    """The candidates of several shards, their scenes counted from the first shard's first."""
+    parts = []
+    for shard in shards:
+        with np.load(folder / f"candidates-{shard:05}.npz") as columns:
+            found = Found(**{name: columns[name] for name in Found._fields})
+        parts.append(found._replace(scene=found.scene + shard * size))
+    return Found(*(np.concatenate(columns) for columns in zip(*parts)))
+
+
+@dataclass(frozen=True)
+class WriteQuestions:
+    """Puts the chosen candidates of one shard into words."""
+
+    folder: str
+    scenes_folder: str
+    world: ClevrWorld
+    families: Families
+    key: Key
+    recipe: Recipe
+    starts: tuple[int, ...]
+    """Where each shard's candidates begin among all."""
+
+    def __call__(self, shard: int) -> None:
+        file = Path(self.folder) / shard_name("questions", shard)
+        if file.exists():
+            return
+        folder = Path(self.folder)
+        chosen = read_array(folder / "chosen.npy")
+        with np.load(folder / f"candidates-{shard:05}.npz") as columns:
+            found = Found(**{name: columns[name] for name in Found._fields})
+        found = found.rows(chosen[self.starts[shard] : self.starts[shard + 1]])
+        scenes = read_scenes(self.world, Path(self.scenes_folder), shard)
+        first = int(chosen[: self.starts[shard]].sum())
+        table = questions_table(found, self.families, scenes, shard * SHARD, first, self.key / shard)
+        write_table(file, table, self.recipe)
+
+
+def questions_table(
+    found: Found, families: Sequence[Family], scenes: Scenes, first_scene: int, first: int, key: Key
+) -> pa.Table:
+    """Questions in words, one row each; `scenes` is the batch that `found.scene` points into."""
+    rng = key.rng()
+    rows: dict[str, list] = {name: [] for name in ("question", "answer", "program", "trace", "referents")}
+    for q in range(len(found.scene)):
+        family, scene = families[found.family[q]], int(found.scene[q])
+        slots = filling(family, found.described[q], found.related[q])
+        program = build(family, slots)
+        rows["question"].append(ask(family, slots, rng))
+        rows["answer"].append(answer_text(program.head.out, int(found.answer[q]), scenes.vocabulary))
+        rows["program"].append(json.dumps(write_program(program, dialect=family.dialect), separators=(",", ":")))
+        rows["trace"].append(trace_text(program, scenes, scene, dialect=family.dialect))
+        rows["referents"].append([int(one) for one in found.referents[q] if one != NONE])
+    index = [families[f].index for f in found.family]
+    return pa.table(
+        {
+            "question_index": np.arange(first, first + len(found.scene), dtype=np.int32),
+            "image_index": (found.scene + first_scene).astype(np.int32),
+            "question": pa.array(rows["question"], pa.string()),
+            "answer": pa.array(rows["answer"], pa.string()),
+            "question_family_index": np.array(index, np.int16),
+            "family": pa.array([families[f].name for f in found.family], pa.string()),
+            "program": pa.array(rows["program"], pa.string()),
+            "referents": pa.array(rows["referents"], pa.list_(pa.int8())),
+            "trace": pa.array(rows["trace"], pa.string()),
+        }
+    )

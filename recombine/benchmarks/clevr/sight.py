@@ -1,0 +1,131 @@
+"""Seeing CLEVR: a parser for its pictures, and CURI's, which look the same; how it is trained, and what it sees.
+
+It learns from 1 to 10 objects of which a little less is seen than CLEVR asks for: real images are larger than ours, so
+their 200 pixels are fewer here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY, DIRECTIONS
+from recombine.benchmarks.clevr.relations import WAYS
+from recombine.benchmarks.clevr.world import CLEVR_RADII, ClevrWorld
+from recombine.render.png import read_png
+from recombine.solvers.training.settings import need_torch
+from recombine.store.errors import UserError
+from recombine.world.distribution import places_taken
+from recombine.world.scenes import Scenes, pack
+
+need_torch()
+
+from recombine.solvers.parser_training import Lesson  # noqa: E402
+from recombine.solvers.perception import Parser, Perceived  # noqa: E402
+
+FILE = Path(__file__).with_name("parser.safetensors")
+LESSON = Lesson("clevr", ClevrWorld(low=1, min_pixels=80), (320, 240))
+LONGEST = 4096
+"""Pixels of a side of a picture that is looked at."""
+
+
+@cache
+def parser(file: Path = FILE) -> Parser:
+    """The parser that stands in this folder, or one's own."""
+    if not file.exists():
+        raise UserError(f"there is no parser {file}; train it with `make parsers`, or give the file of another")
+    return Parser.load(file)
+
+
+def solids_parser(file: Path = FILE) -> Parser:
+    """A parser that knows CLEVR's attributes and values."""
+    found = parser(file)
+    if {name: {*values} for name, values in found.names} != {a.name: {*a.values} for a in CLEVR_VOCABULARY}:
+        raise UserError(
+            f"{file} is a parser for {found.world or 'another world'}: it sees {', '.join(found.attributes)} with "
+            "other values than CLEVR's objects have"
+        )
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """What was seen in one picture."""
+
+    perceived: Perceived
+    size: tuple[int, int]
+    """Width and height of the picture."""
+
+    @property
+    def scenes(self) -> Scenes:
+        """The likeliest scene."""
+        return likeliest(self.perceived)
+
+    @property
+    def related(self) -> Mapping[str, np.ndarray]:
+        return related(self.scenes)
+
+    def objects(self) -> list[dict[str, Any]]:
+        """Every object in words and numbers: values, how sure each is, place, box in pixels."""
+        seen, width, height = self.perceived, *self.size
+        middle = np.array([width / 2, height / 2] * 2)
+        found = []
+        for i, words in enumerate(self.scenes.objects(0)):
+            box = (seen.box[0, i] * width + middle).round(1)
+            found.append(
+                {
+                    **words,
+                    "place": [round(float(x), 3) for x in seen.place[0, i]],
+                    "pixel": [round(float(x), 1) for x in seen.centre[0, i] * width + middle[:2]],
+                    "box": [float(box[0]), float(box[1]), float(box[2] - box[0]), float(box[3] - box[1])],
+                    "confidence": round(float(seen.sure[0, i]), 4),
+                    "beliefs": {
+                        a.name: {value: round(float(p), 4) for value, p in zip(a.values, seen.beliefs[a.name][0, i])}
+                        for a in CLEVR_VOCABULARY
+                    },
+                }
+            )
+        return found
+
+
+def look(image: Path, file: Path = FILE) -> Sight:
+    """What is seen in a picture of one's own, a PNG file."""
+    found = solids_parser(file)
+    pixels = read_png(image, LONGEST)
+    try:
+        perceived = in_order(found, found.perceive(pixels[None]))
+    except UserError as error:
+        raise UserError(f"{image}: {error}") from None
+    if perceived.strange[0] > 1:
+        raise UserError(
+            f"{image} does not look like a picture of {found.world}: what is in it is strange to this parser; give a "
+            "picture of solids on a gray floor, or another --parser"
+        )
+    if not perceived.count[0]:
+        raise UserError(f"no object is seen in {image}; is it a picture of solids on a gray floor?")
+    return Sight(perceived, (pixels.shape[1], pixels.shape[0]))
+
+
+def in_order(parser: Parser, seen: Perceived) -> Perceived:
+    """The same with attributes' values in the order of CLEVR's vocabulary."""
+    own = dict(parser.names)
+    beliefs = {
+        a.name: seen.beliefs[a.name][..., [own[a.name].index(value) for value in a.values]] for a in CLEVR_VOCABULARY
+    }
+    return Perceived(**{**vars(seen), "beliefs": beliefs})
+
+
+def likeliest(seen: Perceived) -> Scenes:
+    """The likeliest scenes."""
+    return seen.scenes(CLEVR_VOCABULARY, dict(CLEVR_RADII))
+
+
+def related(scenes: Scenes) -> Mapping[str, np.ndarray]:
+    """Who is beyond whom, by places as they are seen: without the margin, which true places keep anyway."""
+    across, along = (scenes.position[:, None, :, axis] - scenes.position[:, :, None, axis] for axis in (0, 1))
+    present = places_taken(scenes.count, scenes.places)
+    both = present[:, None, :] & present[:, :, None]
+    return {way: pack((across * WAYS[way][0] + along * WAYS[way][1] > 0) & both) for way in DIRECTIONS}
