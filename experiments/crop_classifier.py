@@ -14,7 +14,7 @@ looks as large as a large one far away.
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,39 +56,46 @@ class Crops(NamedTuple):
     codes: np.ndarray  # int64[n, 4]: one column for each of HEADS
 
 
-def crops_of(rgb: np.ndarray, objects: np.ndarray, scenes: Scenes) -> Crops:
+def crops_of(
+    rgb: np.ndarray,
+    objects: np.ndarray,
+    scenes: Scenes,
+    heads: Iterable[str] = tuple(HEADS),
+    pixels: int = SIDE,
+    least: float = VISIBLE,
+) -> Crops:
     """The crops of all objects that are visible enough, from pictures of any size."""
     height, width = objects.shape[1:]
     visible, boxes = seen(objects, scenes.places)
-    picture, thing = np.nonzero(visible >= VISIBLE * width * width)
+    picture, thing = np.nonzero(visible >= least * width * width)
     box = boxes[picture, thing].astype(float)
     middle, side = box[:, :2] + box[:, 2:] / 2, MARGIN * box[:, 2:].max(axis=1)
-    pixels = [
-        crop(rgb[p], objects[p] == t, x, y, s)
+    cut = [
+        crop(rgb[p], objects[p] == t, x, y, s, pixels)
         for p, t, (x, y), s in zip(picture, thing, middle.tolist(), side.tolist())
     ]
     place = np.concatenate([middle - (width / 2, height / 2), side[:, None]], axis=1) / width
-    codes = np.stack([scenes.codes[name][picture, thing] for name in HEADS], axis=1)
-    return Crops(np.stack(pixels), place.astype(np.float32), codes.astype(np.int64))
+    codes = np.stack([scenes.codes[name][picture, thing] for name in heads], axis=1)
+    return Crops(np.stack(cut), place.astype(np.float32), codes.astype(np.int64))
 
 
-def crop(rgb: np.ndarray, mask: np.ndarray, x: float, y: float, side: float) -> np.ndarray:
-    """A square of a picture in SIDE x SIDE pixels, uint8[4, SIDE, SIDE]; black beyond the picture's edge."""
+def crop(rgb: np.ndarray, mask: np.ndarray, x: float, y: float, side: float, pixels: int = SIDE) -> np.ndarray:
+    """A square of a picture in so many pixels a side, uint8[4, pixels, pixels]; black beyond the picture's edge."""
     height, width = mask.shape
-    rows, top = means(y, side, height, width / WIDTH)
-    columns, left = means(x, side, width, width / WIDTH)
+    rows, top = means(y, side, height, width / WIDTH, pixels)
+    columns, left = means(x, side, width, width / WIDTH, pixels)
     part = (slice(top, top + rows.shape[1]), slice(left, left + columns.shape[1]))
     layers = np.concatenate([rgb[part], 255 * mask[part][..., None].astype(np.uint8)], axis=2).astype(np.float32)
     return np.rint(rows @ layers.transpose(2, 0, 1) @ columns.T).astype(np.uint8)
 
 
-def means(middle: float, side: float, length: int, blur: float) -> tuple[np.ndarray, int]:
-    """The share of every pixel in each of SIDE pixels along an axis, float32[SIDE, pixels], and the first pixel.
+def means(middle: float, side: float, length: int, blur: float, pixels: int) -> tuple[np.ndarray, int]:
+    """The share of every pixel of a picture in each of so many along an axis, float32[pixels, n], and the first one.
 
     Each is the mean over its own stretch, but over no less than `blur` pixels, so that images of any size are as sharp.
     """
-    stretch = max(side / SIDE, blur)
-    at = middle + side * ((np.arange(SIDE) + 0.5) / SIDE - 0.5)[:, None]
+    stretch = max(side / pixels, blur)
+    at = middle + side * ((np.arange(pixels) + 0.5) / pixels - 0.5)[:, None]
     first, last = (int(np.clip(edge, 0, length)) for edge in (at[0, 0] - stretch, at[-1, 0] + stretch + 1))
     pixel = np.arange(first, last)
     covered = np.minimum(at + stretch / 2, pixel + 1) - np.maximum(at - stretch / 2, pixel)

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 
 from recombine.benchmarks.curi.edition import RELEASE
-from recombine.benchmarks.curi.study import SCALES, Setup, Study
+from recombine.benchmarks.curi.pipeline import SCALES, CuriPipeline, Setup
 from recombine.solvers.kinds import POOLINGS
 from recombine.solvers.modalities import Modality
 from recombine.solvers.networks.objects import alike
@@ -55,8 +55,8 @@ def main() -> None:
         schema(given.steps, given.bfloat16)
 
 
-def demo() -> Study:
-    return Study(Setup(RELEASE, SCALES["demo"]), Store.default())
+def demo() -> CuriPipeline:
+    return CuriPipeline(Setup(RELEASE, SCALES["demo"]), Store.default())
 
 
 def schema(steps: int, mixed: bool) -> None:
@@ -96,7 +96,7 @@ def milliseconds(network: PrototypeNetwork, loss: Callable[[], torch.Tensor], st
     return min(spent[1:])
 
 
-def plain_loss(network: PrototypeNetwork, told: np.ndarray, study: Study, episodes: Episodes, rows: np.ndarray):
+def plain_loss(network: PrototypeNetwork, told: np.ndarray, study: CuriPipeline, episodes: Episodes, rows: np.ndarray):
     """The loss on padded scenes, support and query each by itself."""
     some = Episodes(*(column[rows] for column in episodes))
     there = np.arange(told.shape[1]) < study.scenes.count[:, None]

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import vehicle_sheets
 
 from recombine.benchmarks.clevr.laws import LANGUAGE
 from recombine.render.instruments import INSTRUMENTS, RATE
@@ -79,11 +80,18 @@ def instruments() -> np.ndarray:
     return tiled([[np.repeat(one[..., None], 3, axis=-1) for one in row] for row in (grey[:4], grey[4:])])
 
 
+SHEETS = (
+    everything, instruments, fast_and_photo, vehicle_sheets.vehicles_from_four_sides, vehicle_sheets.vehicles_turning,
+    vehicle_sheets.vehicle_textures, vehicle_sheets.vehicles_fast_and_photo,
+)  # fmt: skip
+
+
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    for sheet in (everything, instruments, fast_and_photo):
+    for sheet in SHEETS:
+        made = sheet()
         file = folder / f"gallery-{sheet.__name__.replace('_', '-')}.png"
-        file.write_bytes(png(sheet()))
+        file.write_bytes(png(made if isinstance(made, np.ndarray) else tiled(made)))
         print(f"wrote {file}")
     print(f"instruments in reading order: {', '.join(INSTRUMENTS)}; 0 to {RATE / 2:,.0f} Hz")
 
