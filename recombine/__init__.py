@@ -8,33 +8,42 @@ print(curi.gap(["boolean"]).table("mAP").markdown())
 rc.draw("f_pent west of z_pent", n=16).write("sheet.png")
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from recombine.store.lazy import lazily
 
 if TYPE_CHECKING:
     from recombine.benchmarks import Benchmark as Benchmark
     from recombine.benchmarks import names as names
     from recombine.benchmarks.clevr.english import read as read
     from recombine.benchmarks.clevr.english import say as say
-    from recombine.benchmarks.clevr.facade import Clevr as Clevr
-    from recombine.benchmarks.clevr.study import ClevrScale as ClevrScale
+    from recombine.benchmarks.clevr.pipeline import ClevrScale as ClevrScale
+    from recombine.benchmarks.clevr.study import Clevr as Clevr
     from recombine.benchmarks.clevr.world import ClevrWorld as ClevrWorld
-    from recombine.benchmarks.closure.facade import Closure as Closure
+    from recombine.benchmarks.closure.study import Closure as Closure
+    from recombine.benchmarks.concept_networks import ConceptNetworks as ConceptNetworks
+    from recombine.benchmarks.concept_study import ConceptStudy as ConceptStudy
     from recombine.benchmarks.concept_world.drawing import count as count
     from recombine.benchmarks.concept_world.drawing import draw as draw
     from recombine.benchmarks.concept_world.drawing import recognise as recognise
-    from recombine.benchmarks.concept_world.facade import ConceptWorld as ConceptWorld
+    from recombine.benchmarks.concept_world.study import ConceptWorld as ConceptWorld
     from recombine.benchmarks.curi.edition import PAPER as PAPER
     from recombine.benchmarks.curi.edition import Edition as Edition
-    from recombine.benchmarks.curi.facade import Curi as Curi
     from recombine.benchmarks.curi.language import Kind as Kind
     from recombine.benchmarks.curi.language import Lot as Lot
     from recombine.benchmarks.curi.language import Weights as Weights
-    from recombine.benchmarks.curi.study import Scale as Scale
+    from recombine.benchmarks.curi.pipeline import Scale as Scale
+    from recombine.benchmarks.curi.study import Curi as Curi
     from recombine.benchmarks.language import Language as Language
+    from recombine.benchmarks.networks import Networks as Networks
     from recombine.benchmarks.scoring import score as score
     from recombine.benchmarks.study import Study as Study
+    from recombine.benchmarks.super_clevr.pipeline import SuperClevrScale as SuperClevrScale
+    from recombine.benchmarks.super_clevr.study import SuperClevr as SuperClevr
+    from recombine.benchmarks.super_clevr.world import VehicleWorld as VehicleWorld
     from recombine.language.expr import Expr as Expr
+    from recombine.language.expr import Signature as Signature
+    from recombine.language.expr import Symbol as Symbol
     from recombine.language.query import Where as Where
     from recombine.language.query import uses as uses
     from recombine.loading import load as load
@@ -42,7 +51,9 @@ if TYPE_CHECKING:
     from recombine.render.rendering import wanted as wanted
     from recombine.report.table import Column as Column
     from recombine.report.table import Table as Table
+    from recombine.solvers.training.settings import Training as Training
     from recombine.solvers.user_solver import inputs as inputs
+    from recombine.store.cluster import engine_named as engine_named
     from recombine.store.engine import silent as silent
     from recombine.store.errors import UserError as UserError
     from recombine.store.key import Key as Key
@@ -50,7 +61,11 @@ if TYPE_CHECKING:
     from recombine.tasks.exam import Exam as Exam
     from recombine.tasks.examples import Examples as Examples
     from recombine.tasks.examples import Observed as Observed
+    from recombine.tasks.rows import Piece as Piece
+    from recombine.tasks.rows import Row as Row
+    from recombine.tasks.rows import RowSet as RowSet
     from recombine.tasks.splits import Split as Split
+    from recombine.tasks.splits import hold_out as hold_out
     from recombine.verbs.learners import evaluate as evaluate
     from recombine.verbs.learners import results_page as results_page
     from recombine.verbs.learners import table as table
@@ -65,13 +80,15 @@ __version__ = "0.1.0"
 _HOMES = {
     "Attribute": "world.vocabulary",
     "Benchmark": "benchmarks",
-    "Clevr": "benchmarks.clevr.facade",
-    "ClevrScale": "benchmarks.clevr.study",
+    "Clevr": "benchmarks.clevr.study",
+    "ClevrScale": "benchmarks.clevr.pipeline",
     "ClevrWorld": "benchmarks.clevr.world",
-    "Closure": "benchmarks.closure.facade",
+    "Closure": "benchmarks.closure.study",
     "Column": "report.table",
-    "ConceptWorld": "benchmarks.concept_world.facade",
-    "Curi": "benchmarks.curi.facade",
+    "ConceptNetworks": "benchmarks.concept_networks",
+    "ConceptStudy": "benchmarks.concept_study",
+    "ConceptWorld": "benchmarks.concept_world.study",
+    "Curi": "benchmarks.curi.study",
     "Edition": "benchmarks.curi.edition",
     "Exam": "tasks.exam",
     "Examples": "tasks.examples",
@@ -81,20 +98,32 @@ _HOMES = {
     "Kind": "benchmarks.curi.language",
     "Language": "benchmarks.language",
     "Lot": "benchmarks.curi.language",
+    "Networks": "benchmarks.networks",
     "Observed": "tasks.examples",
-    "Scale": "benchmarks.curi.study",
+    "Piece": "tasks.rows",
+    "Row": "tasks.rows",
+    "RowSet": "tasks.rows",
+    "Scale": "benchmarks.curi.pipeline",
     "Scenes": "world.scenes",
+    "Signature": "language.expr",
     "Split": "tasks.splits",
     "Store": "store.store",
     "Study": "benchmarks.study",
+    "SuperClevr": "benchmarks.super_clevr.study",
+    "SuperClevrScale": "benchmarks.super_clevr.pipeline",
+    "Symbol": "language.expr",
     "Table": "report.table",
+    "Training": "solvers.training.settings",
     "Uniform": "world.distribution",
     "UserError": "store.errors",
+    "VehicleWorld": "benchmarks.super_clevr.world",
     "Vocabulary": "world.vocabulary",
     "Where": "language.query",
     "count": "benchmarks.concept_world.drawing",
     "draw": "benchmarks.concept_world.drawing",
+    "engine_named": "store.cluster",
     "evaluate": "verbs.learners",
+    "hold_out": "tasks.splits",
     "inputs": "solvers.user_solver",
     "load": "loading",
     "names": "benchmarks",
@@ -115,11 +144,7 @@ _HOMES = {
 """Where each public name lives; it is imported when it is first used. A test keeps both lists equal."""
 __all__ = ["__version__", *_HOMES]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'recombine' has no attribute '{name}'")
-    return getattr(import_module(f"recombine.{_HOMES[name]}"), name)
+__getattr__ = lazily(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

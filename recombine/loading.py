@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from recombine import benchmarks
 
 if TYPE_CHECKING:
-    from recombine.benchmarks.clevr.facade import Clevr
-    from recombine.benchmarks.closure.facade import Closure
-    from recombine.benchmarks.concept_world.facade import ConceptWorld
-    from recombine.benchmarks.curi.facade import Curi
+    from recombine.benchmarks.clevr.study import Clevr
+    from recombine.benchmarks.closure.study import Closure
+    from recombine.benchmarks.concept_world.study import ConceptWorld
+    from recombine.benchmarks.curi.study import Curi
     from recombine.benchmarks.study import Study
 
 

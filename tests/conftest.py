@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 
 from recombine import Curi, cli
-from recombine.benchmarks.curi.study import Scale
+from recombine.benchmarks.curi.pipeline import Scale
 from recombine.store.store import Store
 from tests.commands import Ran, Run
 

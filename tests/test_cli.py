@@ -12,8 +12,8 @@ import pytest
 
 from recombine import benchmarks, cli
 from recombine.benchmarks import laws
-from recombine.benchmarks.curi import study
-from recombine.benchmarks.curi.study import SCALES, Scale
+from recombine.benchmarks.curi import pipeline
+from recombine.benchmarks.curi.pipeline import SCALES, Scale
 from tests.commands import Run
 
 COMMANDS = ("list", "show", "make", "gap", "report", "demo", "check", "bench", "train", "eval", "table")
@@ -234,7 +234,7 @@ def test_a_damaged_file_is_named_and_rebuilt(run: Run, tmp_path: Path, monkeypat
 SCRIPT = """
 import sys
 from recombine import cli
-from recombine.benchmarks.curi.study import SCALES, Scale
+from recombine.benchmarks.curi.pipeline import SCALES, Scale
 if __name__ == "__main__":
     SCALES["slow"] = Scale("slow", 120_000, 20_000, 20_000, 100, 100)
     sys.argv = ["recombine", "make", "curi", "--scale", "slow", "--split", "counting", "--workers", "2", "--seed", "3"]
@@ -296,4 +296,4 @@ def test_a_lack_of_memory_is_told_and_a_bug_is_not_hidden(error: Exception, told
 
 
 def test_the_shards_are_small_enough_to_resume() -> None:
-    assert study.SHARD <= 10_000 and study.BLOCK <= 65_536
+    assert pipeline.SHARD <= 10_000 and pipeline.BLOCK <= 65_536

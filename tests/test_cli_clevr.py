@@ -11,10 +11,10 @@ import pytest
 
 from recombine.benchmarks import study as of_studies
 from recombine.benchmarks.clevr.formats import SceneFile, write_scenes
-from recombine.benchmarks.clevr.study import CLEVR_SCALES, PARTS, ClevrScale
+from recombine.benchmarks.clevr.pipeline import CLEVR_SCALES, PARTS, ClevrScale
 from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.benchmarks.closure.families import CLOSURE_FAMILIES
-from recombine.benchmarks.closure.study import CLOSURE_SCALES, ClosureScale
+from recombine.benchmarks.closure.pipeline import CLOSURE_SCALES, ClosureScale
 from recombine.store.key import Key
 from tests.commands import Run, refused
 
@@ -119,7 +119,9 @@ def test_make_clevr_in_a_condition_of_cogent(run: Run, tmp_path: Path) -> None:
 
 def test_make_closure_writes_all_tests_and_baselines(run: Run, tmp_path: Path) -> None:
     assert run("make", "closure", "--out", tmp_path / "made", *TINY).code == 0
-    assert {f.name for f in (tmp_path / "made").iterdir()} == {"scenes", "closure", "baseline", "recipe.json"}
+    assert {f.name for f in (tmp_path / "made").iterdir()} == {
+        "scenes", "closure", "baseline", "recipe.json", "README.md", "croissant.json"
+    }  # fmt: skip
     for kind in ("closure", "baseline"):
         for test in TESTS:
             for part in PARTS:
@@ -279,7 +281,7 @@ def test_a_stopped_export_leaves_nothing_in_the_next(run: Run, tmp_path: Path) -
     (tmp_path / ".made.draft").mkdir()
     (tmp_path / ".made.draft" / "CLEVR_train_scenes.jsonl").write_text("half")
     assert run("make", "clevr", "--out", tmp_path / "made", "--format", "json", *TINY).code == 0
-    assert {f.suffix for f in (tmp_path / "made").iterdir()} == {".json"}
+    assert {f.suffix for f in (tmp_path / "made").iterdir()} == {".json", ".md"}
 
 
 # ---- Bad files ----

@@ -11,7 +11,7 @@ import pytest
 import recombine as rc
 from recombine.benchmarks import study as of_studies
 from recombine.benchmarks.concept_world import extension
-from recombine.benchmarks.concept_world.study import SHARES
+from recombine.benchmarks.concept_world.pipeline import SHARES
 from recombine.render.png import decoded, png, read_png
 from recombine.store.errors import UserError
 from tests.commands import Run, refused

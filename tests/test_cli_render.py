@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recombine.benchmarks.clevr.study import CLEVR_SCALES, ClevrScale
-from recombine.benchmarks.closure.study import CLOSURE_SCALES, ClosureScale
-from recombine.benchmarks.curi.study import SCALES, Scale
+from recombine.benchmarks.clevr.pipeline import CLEVR_SCALES, ClevrScale
+from recombine.benchmarks.closure.pipeline import CLOSURE_SCALES, ClosureScale
+from recombine.benchmarks.curi.pipeline import SCALES, Scale
 from recombine.render import rendering as render
 from recombine.render.encodings import Images, Sounds
 from recombine.render.instruments import INSTRUMENTS, PITCHES
@@ -70,7 +70,7 @@ def test_make_curi_with_images_and_sounds(run: Run, tmp_path: Path) -> None:
     assert len(scenes) == SCENES
     assert images["masks"].map(len).tolist() == scenes["count"][:8].tolist()
     assert {file.name for file in (tmp_path / "made").iterdir()} == {
-        "recipe.json", "scenes", "concepts", "episodes", "images", "sounds"
+        "recipe.json", "README.md", "croissant.json", "scenes", "concepts", "episodes", "images", "sounds"
     }  # fmt: skip
     assert all(file.name.startswith("images-") for file in (tmp_path / "made" / "images").iterdir())
 

@@ -112,3 +112,10 @@ def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
 
 def test_the_commands_are_found_where_there_are_some() -> None:
     assert ["list"] in list(commands(ROOT / "README.md"))
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=name_of)
+def test_documents_use_public_names_only(page: Path) -> None:
+    """`recombine` itself, or a benchmark: `from recombine.benchmarks import clevr`."""
+    deep = re.compile(r"^(?:from|import) recombine\.(?!benchmarks import)", re.MULTILINE)
+    assert [text for _, text in blocks(page, "python") if deep.search(text)] == []

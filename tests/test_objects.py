@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import recombine as rc
-from recombine.benchmarks.clevr.study import ClevrScale
-from recombine.benchmarks.concept_world import study as of_worlds
+from recombine.benchmarks.clevr.pipeline import ClevrScale
+from recombine.benchmarks.concept_world import pipeline as of_worlds
 from recombine.store.store import Store
 
 

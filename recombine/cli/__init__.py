@@ -13,20 +13,27 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from recombine import __version__, benchmarks
+from recombine.benchmarks.subjects import SUBJECTS, subject
 from recombine.cli.options import Option, command, options_of
 from recombine.store.errors import UserError
+from recombine.store.text import console
 from recombine.verbs import VERBS, Answer, Verb
 
-out_console, note_console = Console(), Console(stderr=True)
+out_console, note_console = console(), console(stderr=True)
 JSON = Option("json", "Print JSON for machines.", bool, False, False, False)
+ENGINE = Option(
+    "engine", "processes, slurm or ray, with settings after a colon: docs/cluster.md.", str, False, False, ""
+)
 ABOUT = {
     "list": "A benchmark whose splits are listed. Default: the benchmarks.",
     "show": "A benchmark and a split, such as curi/boolean or clevr/one_hop.",
     "eval": "A benchmark, or the folder of a run.",
+    "report": f"A benchmark, such as curi; or {', '.join(SUBJECTS)}.",
+    "push": "A folder made with --out, or an artefact of the store: STAGE/DIGEST.",
+    "pull": "The place that it was pushed to.",
     "render": "A folder made by recombine make with --out, or a scene file (.json).",
 }
 
@@ -76,25 +83,38 @@ def _command(name: str, verb: Verb, words: Sequence[str]) -> Callable[..., Any]:
     study: dict[str, Option] = {}
     if hasattr(run, "options"):  # of its own, by the benchmark
         method = {name: one for source in run.options(benchmark) for name, one in options_of(source).items()}
+    elif name == "report" and (about := next((word for word in words if word in SUBJECTS), None)):
+        benchmark, method, study = None, options_of(subject(about).report), {}
     elif verb.method and (benchmark or name not in ("list", "eval")):  # these are also about no benchmark, or a run
         kind = benchmark.study if benchmark else import_module("recombine.benchmarks.study").Study
         method = options_of(getattr(kind, verb.method))
         study = {name: option for name, option in options_of(kind).items() if name not in method}
 
     def called(given: dict[str, Any]) -> None:
-        as_json, what = given.pop("json"), given.pop("what", None)
+        as_json, what, said = given.pop("json"), given.pop("what", None), given.pop("engine", "")
         asked, made, rest = (
             {name: option.value(given[name]) for name, option in options.items()} for options in (method, study, own)
         )
         with _bars() as bars:
+            for some in (asked, made, rest):
+                if said and "workers" in some:
+                    some["workers"] = engine_named(said, some["workers"], bars)
             if verb.method:
                 answer = run(what, _opener(what, benchmark, made, bars), asked, **rest)
             else:
                 answer = run(what, asked, bars, **rest)
         _say(answer, as_json)
 
-    options = iter([*own.values(), *method.values(), *study.values(), JSON])
+    engines = [ENGINE] if "workers" in {*own, *method, *study} else []
+    options = iter([*own.values(), *method.values(), *study.values(), *engines, JSON])
     return command(called, options, _argument(name), verb.help)
+
+
+def engine_named(said: str, workers: int, progress: Any) -> Any:
+    """The engine that was asked for; opened only then, for most commands need none but processes."""
+    from recombine.store.cluster import engine_named
+
+    return engine_named(said, workers, progress)
 
 
 def _need_run(words: Sequence[str]) -> None:
@@ -106,7 +126,7 @@ def _need_run(words: Sequence[str]) -> None:
 
 
 def _argument(name: str) -> Parameter | None:
-    if name in ("demo", "store"):
+    if name in ("demo", "explore", "store"):
         return None
     default = None if name == "list" else Parameter.empty
     said = typer.Argument(help=ABOUT.get(name, "A benchmark, such as curi."), metavar="WHAT")
@@ -142,6 +162,8 @@ def _opener(
     """Opens the study that was asked for."""
 
     def opened(**instead: Any) -> Any:
+        if what in SUBJECTS and benchmark is None:
+            return subject(str(what))(progress=bars)
         known = benchmark or benchmarks.get(str(what).partition("/")[0])
         given = {name: value for name, value in {**made, **instead}.items() if value not in (None, (), {})}
         return known.study(**given, progress=bars)

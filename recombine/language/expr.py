@@ -157,3 +157,18 @@ def pointed(text: str, at: int) -> str:
     if len(after) > NEAR:
         after = f"{after[:NEAR]}…"
     return f"'{before}⟨here⟩{after}'"
+
+
+def place_of(message: str, text: str) -> int | None:
+    """Where in a text an error of `pointed` points; nothing where it points nowhere.
+
+    >>> place_of(pointed("all of them", 4) + ": no", "all of them")
+    4
+    """
+    before, mark, _ = message.partition("⟨here⟩")
+    if not mark:
+        return None
+    before = before.partition("'")[2]
+    if not before.startswith("…"):
+        return min(len(before), len(text))
+    return max(0, text.find(before[1:])) + len(before) - 1

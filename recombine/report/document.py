@@ -3,11 +3,15 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from recombine.report.figures import stand_alone
 from recombine.report.page import Section, chart, page, paragraph
 from recombine.report.table import Table
 from recombine.store.outputs import free_file, write_bytes, write_text
+from recombine.store.paths import within
+from recombine.store.text import markdown
+from recombine.store.writing import writing_page
 
 ENDINGS = (".html", ".md")
 
@@ -51,16 +55,19 @@ class Chapter:
 
 def write_document(out: str | Path, title: str, intro: str, chapters: Iterable[Chapter]) -> Path:
     """Write a document as the ending of the file says."""
-    file, chapters = free_file(out, ENDINGS), list(chapters)
-    if file.suffix == ".html":
-        write_text(file, page(title, [_section(chapter) for chapter in chapters], intro))
-    else:
-        write_text(file, "\n\n".join([f"# {title}", intro, *_markdown(chapters, file)]) + "\n")
+    file = free_file(out, ENDINGS)
+    with writing_page(file) as draft:
+        chapters = list(chapters)
+        if file.suffix == ".html":
+            write_text(draft, page(title, [section_of(chapter) for chapter in chapters], intro))
+        else:
+            write_text(draft, "\n\n".join([f"# {markdown(title)}", intro, *_markdown(chapters, draft)]) + "\n")
     return file
 
 
-def _section(chapter: Chapter) -> Section:
-    return Section(chapter.title, "".join(map(_html, chapter.items)), chapter.intro)
+def section_of(chapter: Chapter, folded: bool = False) -> Section:
+    """A chapter as a part of a page."""
+    return Section(chapter.title, "".join(map(_html, chapter.items)), chapter.intro, folded)
 
 
 def _html(item: Item) -> str:
@@ -77,7 +84,7 @@ def _markdown(chapters: Sequence[Chapter], file: Path) -> Iterable[str]:
     for chapter in chapters:
         said = [text for item in chapter.items for text in _said(item, file.with_suffix(""))]
         if said:
-            yield from (f"## {chapter.title}", *([chapter.intro] if chapter.intro else []), *said)
+            yield from (f"## {markdown(chapter.title)}", *([chapter.intro] if chapter.intro else []), *said)
 
 
 def _said(item: Item, folder: Path) -> list[str]:
@@ -92,8 +99,8 @@ def _said(item: Item, folder: Path) -> list[str]:
     content = item.svg if isinstance(item, Figure) else item.content
     if isinstance(content, str):
         name = f"{item.name}.svg"
-        write_text(folder / name, stand_alone(content))
+        write_text(within(folder, name), stand_alone(content))
     else:
         name = f"{item.name}.png"
-        write_bytes(folder / name, content)
-    return [f"![{item.caption}]({folder.name}/{name})"]
+        write_bytes(within(folder, name), content)
+    return [f"![{markdown(item.caption)}]({quote(folder.name)}/{quote(name)})"]

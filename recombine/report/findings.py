@@ -67,18 +67,20 @@ def finding_tables(found: Sequence[Verdict]) -> list[Table]:
     found = together(found)
     marks = (HOLDS, FAILS, OPEN)
     columns = (Column("", "right"), Column("finding"), Column("here"), *(Column(mark, "right") for mark in marks))
-    rows = tuple((n, one.finding, one.mark, *(one.counts[mark] for mark in marks)) for n, one in enumerate(found, 1))
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (n, one.finding, one.mark, *(one.counts[mark] for mark in marks)) for n, one in enumerate(found, 1)
+    )
     note = (
         f"{HOLDS} holds, {FAILS} does not hold, {OPEN} is not decided; the last columns count the cases. A case is "
         "decided where a t-test over seeds, corrected for all cases by Holm's method, has p < 0.05; with one seed it "
         "never is. A finding holds if all its cases do, and does not hold if one does not."
     )
-    cases = tuple((n, *row) for n, one in enumerate(found, 1) for row in _cases(one))
+    cases: tuple[tuple[Cell, ...], ...] = tuple((n, *row) for n, one in enumerate(found, 1) for row in _cases(one))
     table = Table("Cases", (Column("", "right"), *map(Column, ("case", "by the mean", "here"))), cases)
     return [Table("Findings", columns, rows, note), table]
 
 
 def _cases(one: Verdict) -> list[tuple[Cell, ...]]:
     """What every case says, by the mean alone and with the interval."""
-    rows = [(case.says, HOLDS if case.margin.value > 0 else FAILS, case.mark) for case in one.cases]
-    return [*rows] or [(f"no finished runs of {one.unknown}", None, OPEN)]
+    said = [(case.says, HOLDS if case.margin.value > 0 else FAILS, case.mark) for case in one.cases]
+    return [*said] or [(f"no finished runs of {one.unknown}", None, OPEN)]

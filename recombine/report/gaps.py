@@ -13,6 +13,9 @@ from recombine.metrics.seeds import over_seeds
 from recombine.report.figures import GapRow, gap_chart
 from recombine.report.table import Cell, Column, Table
 
+ORACLES = ("paper strong", "paper weak", "paper gap", "recomputed")
+"""What papers print of ideal learners; other names are models."""
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -28,6 +31,8 @@ class Trial:
     """What was printed of the same test."""
     control: bool = False
     """Whether nothing is held out here: the same split's questions as training has them."""
+    best: tuple[Gap, str] | None = None
+    """Strong minus the best of all learners that do not recombine, and who that is, where there are several."""
 
     @property
     def metric(self) -> str:
@@ -62,11 +67,33 @@ class Gaps:
         """The gap of a split by the first metric."""
         return next(trial.gap for trial in self.of() if trial.split == split)
 
-    def table(self, metric: str | None = None) -> Table:
+    def tables(self, metric: str | None = None) -> list[Table]:
+        """Our learners beside the papers' oracles; published models have a table of their own."""
+        models = [name for name in _names(row.published for row in self.of(metric)) if name not in ORACLES]
+        ours = self.table(metric, without=models)
+        if not models:
+            return [ours]
+        cells = tuple((row.title, *map(row.published.get, models)) for row in self.of(metric))
+        columns = (Column("split"), *(Column(name, "right") for name in models))
+        return [ours, Table(f"{self.title}: published models", columns, cells, self.published)]
+
+    def table(self, metric: str | None = None, without: Sequence[str] = ()) -> Table:
         """Strong, weak and further learners, the gap, and what was published, side by side."""
         rows, controls = self.of(metric), {one.split: one.gap.gap for one in self.of(metric, control=True)}
         others, printed = (_names(getattr(row, which) for row in rows) for which in ("others", "published"))
-        names = ("strong", "weak", *others, "gap", self.unit, *(["gap on control"] if controls else []), *printed)
+        printed = [name for name in printed if name not in without]
+        several = any(row.best for row in rows)
+        best = ("gap to the best", "the best") if several else ()
+        names = (
+            "strong",
+            "weak",
+            *others,
+            "gap",
+            *best,
+            self.unit,
+            *(["gap on control"] if controls else []),
+            *printed,
+        )
         cells = tuple(
             (
                 row.title,
@@ -74,6 +101,7 @@ class Gaps:
                 row.gap.weak,
                 *map(row.others.get, others),
                 row.gap.gap,
+                *(_best(row) if several else ()),
                 row.gap.episodes,
                 *([controls.get(row.split)] if controls else []),
                 *map(row.published.get, printed),
@@ -131,17 +159,29 @@ class Gaps:
             "unit": self.unit,
             "units": trial.gap.episodes,
             **{f"{name}{end}": getattr(value, bound) for name, value in values.items() for end, bound in ends},
+            "over": trial.gap.over,
             "others": dict(trial.others),
+            **({} if trial.best is None else {"best": trial.best[1], "gap_to_best": trial.best[0].gap.value}),
             "published": dict(trial.published),
         }
+
+    @property
+    def over(self) -> str:
+        """What the intervals are over."""
+        if "seeds" in self.settings:
+            return "worlds (Student's t)"
+        if all(trial.gap.over == "meanings" for trial in self.trials):
+            return f"meanings (bootstrap of concepts with all their {self.unit}); one world"
+        return f"{self.unit} (bootstrap); one world"
 
     def _title(self, metric: str | None) -> str:
         return f"{self.title}: the compositionality gap by {metric or self.metrics[0]}, percent"
 
     def _note(self, published: bool) -> str:
         said = ", ".join(f"{name} {value}" for name, value in self.settings.items())
-        over = "worlds (Student's t)" if "seeds" in self.settings else f"{self.unit} (bootstrap); one run"
-        text = f"{said}. Values with 95 % intervals over {over}."
+        text = f"{said}. Values with 95 % intervals over {self.over}."
+        if any(trial.best for trial in self.trials):
+            text += " The best: of all learners here that do not recombine, chosen anew in every sample."
         return " ".join(filter(None, [text[0].upper() + text[1:], self.note, self.published if published else ""]))
 
     def _repr_html_(self) -> str:
@@ -159,11 +199,26 @@ def over_worlds(found: Sequence[Gaps]) -> Gaps:
             name: over_seeds(np.array([getattr(one.gap, name).value for one in same]), low, 100.0)
             for name, low in (("strong", 0.0), ("weak", 0.0), ("gap", -100.0))
         }
-        gap = replace(same[0].gap, episodes=sum(one.gap.episodes for one in same), **values)
+        units = sum(one.gap.episodes for one in same)
+        gap = replace(same[0].gap, episodes=units, over="worlds", **values)
         others = {name: float(np.mean([one.others[name] for one in same])) for name in same[0].others}
-        trials.append(replace(same[0], gap=gap, others=others))
+        trials.append(replace(same[0], gap=gap, others=others, best=_best_over([one.best for one in same])))
     seeds = [int(gaps.settings["seed"]) for gaps in found]
     return replace(first, trials=tuple(trials), settings={**first.settings, "seed": seeds[0], "seeds": len(seeds)})
+
+
+def _best_over(found: Sequence[tuple[Gap, str] | None]) -> tuple[Gap, str] | None:
+    """The gap to the best over worlds; the best is who is so most often."""
+    there = [one for one in found if one is not None]
+    if not there:
+        return None
+    value = over_seeds(np.array([gap.gap.value for gap, _ in there]), -100.0, 100.0)
+    names = [name for _, name in there]
+    return replace(there[0][0], gap=value, over="worlds"), max(dict.fromkeys(names), key=names.count)
+
+
+def _best(row: Trial) -> tuple[Cell, Cell]:
+    return (None, None) if row.best is None else (row.best[0].gap, row.best[1])
 
 
 def _names(rows: Any) -> list[str]:

@@ -6,6 +6,7 @@ from html import escape
 
 from recombine.render.schematic import words
 from recombine.report.figures import css_variables
+from recombine.report.table import prose
 
 
 @dataclass(frozen=True)
@@ -15,20 +16,23 @@ class Section:
     title: str
     body_html: str
     intro: str = ""
+    folded: bool = False
+    """Whether it opens only when its title is clicked."""
 
 
-def page(title: str, sections: Sequence[Section], subtitle: str = "") -> str:
-    """The whole document."""
+def page(title: str, sections: Sequence[Section], subtitle: str = "", compact: bool = False) -> str:
+    """The whole document; a compact one leaves little room between its parts."""
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">'
     head += f'<meta name="color-scheme" content="light dark">{words("title", title)}<style>{_css()}</style>'
-    masthead = words("h1", title) + (words("p", subtitle, class_="subtitle") if subtitle else "")
+    masthead = words("h1", title) + (f'<p class="subtitle">{prose(subtitle)}</p>' if subtitle else "")
     body = "".join(_section(section, i) for i, section in enumerate(sections, 1))
+    kind = ' class="compact"' if compact else ""
     body = f"<header>{masthead}</header>{_contents(sections)}<main>{body}</main>"
-    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{body}</body></html>\n'
+    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body{kind}>{body}</body></html>\n'
 
 
 def paragraph(text: str) -> str:
-    return f"<p>{escape(text)}</p>"
+    return f"<p>{prose(text)}</p>"
 
 
 def details(summary: str, body_html: str, opened: bool = False) -> str:
@@ -37,18 +41,22 @@ def details(summary: str, body_html: str, opened: bool = False) -> str:
 
 
 def chart(svg: str, caption: str = "") -> str:
-    """A figure of its own width, which scrolls by itself on a narrow screen."""
+    """A figure as wide as there is room."""
     below = words("figcaption", caption) if caption else ""
-    return f'<figure class="figure"><div class="scroll">{svg}</div>{below}</figure>'
+    return f'<figure class="figure">{svg}{below}</figure>'
 
 
 def _section(section: Section, number: int) -> str:
-    intro = f'<p class="intro">{escape(section.intro)}</p>' if section.intro else ""
+    intro = f'<p class="intro">{prose(section.intro)}</p>' if section.intro else ""
+    if section.folded:
+        inner = f"<summary><h2>{escape(section.title)}</h2></summary>{intro}{section.body_html}"
+        return f'<details class="folded" id="section-{number}">{inner}</details>'
     return f'<section id="section-{number}"><h2>{escape(section.title)}</h2>{intro}{section.body_html}</section>'
 
 
 def _contents(sections: Sequence[Section]) -> str:
-    if len(sections) <= 3:
+    sections = [section for section in sections if not section.folded]
+    if len(sections) < 3:
         return ""
     links = "".join(f'<li><a href="#section-{i}">{escape(s.title)}</a></li>' for i, s in enumerate(sections, 1))
     return f'<nav aria-label="Contents"><ol>{links}</ol></nav>'
@@ -83,15 +91,34 @@ nav{margin-top:2rem}
 nav ol{margin:0;padding:0;list-style:none;display:flex;flex-wrap:wrap;gap:.35rem 1.4rem}
 figure{margin:1.4rem 0}
 figcaption,.note{color:var(--muted);font-size:.875rem}
-.figure,.table{width:fit-content;max-width:100%;padding:1.2rem;background:var(--surface);
- border:1px solid var(--line);border-radius:10px}
+.figure,.table{width:100%;padding:1.2rem;background:var(--surface);border:1px solid var(--line);border-radius:12px}
 .figure figcaption{margin-top:.6rem}
-.chart{display:block;width:100%;min-width:34rem;max-width:46rem;height:auto}
-.scroll{overflow-x:auto}
+.chart{display:block;width:100%;max-width:46rem;height:auto}
+.scroll{overflow-x:auto;background:linear-gradient(90deg,var(--surface) 30%,transparent),
+ linear-gradient(270deg,var(--surface) 30%,transparent) 100% 0,linear-gradient(90deg,rgba(120,130,150,.5),transparent),
+ linear-gradient(270deg,rgba(120,130,150,.5),transparent) 100% 0;background-repeat:no-repeat;
+ background-size:2.5rem 100%,2.5rem 100%,.8rem 100%,.8rem 100%;background-attachment:local,local,scroll,scroll}
+.plots{columns:26rem 2;column-gap:1rem}
+.plots .figure{margin:0 0 1rem;break-inside:avoid}
+.sides,.beside{display:grid;gap:.4rem 1.6rem;align-items:start}
+.sides{grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr))}
+.beside{grid-template-columns:minmax(0,2fr) minmax(0,3fr)}
+.compact{padding-top:2rem}
+.compact section{margin-top:1.3rem;padding-top:1.1rem}
+.compact nav{margin-top:1rem;font-size:.9rem}
+.compact .subtitle,.compact .intro{max-width:60rem}
+.compact .subtitle{font-size:1.05rem}
+.compact .intro{margin:.4rem 0}
+.compact .episode{margin:.8rem 0 0;padding:1rem 1.4rem}
+.compact .figure{margin-top:.6rem;padding:1rem}
+.folded{margin:1rem 0 0;padding:.8rem 0;border-top:1px solid var(--line)}
+.folded>summary h2{display:inline;font-size:1.15rem}
 .table figcaption{font-weight:600;color:var(--ink);margin-bottom:.5rem}
 .table .note{margin:.7rem 0 0}
 table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}
-th,td{padding:.4rem .9rem;text-align:left;border-bottom:1px solid var(--line);white-space:nowrap}
+th,td{padding:.4rem .8rem;text-align:left;border-bottom:1px solid var(--line);vertical-align:top}
+td{min-width:2.5rem;max-width:30rem}
+td.right{white-space:nowrap}
 th:first-child,td:first-child{padding-left:0}
 th:last-child,td:last-child{padding-right:0}
 th{color:var(--muted);font-weight:500}
@@ -115,8 +142,8 @@ summary{cursor:pointer;font-weight:600;font-size:.95rem}
 .shot audio{display:block;width:100%;height:1.9rem;margin:.3rem 0}
 .frame{position:relative;border:2px solid var(--edge);border-radius:6px;overflow:hidden;margin-bottom:.15rem}
 .scene{display:block;width:100%;height:auto}
-.mark{position:absolute;left:0;top:0;width:1.25rem;height:1.1rem;border-radius:0 0 5px 0;background:var(--edge);
- color:var(--surface);font:700 .95rem/1.05rem system-ui,sans-serif;text-align:center}
+.mark{display:inline-block;width:1.1rem;border-radius:4px;background:var(--edge);color:var(--surface);
+ font:700 .85rem/1.05rem system-ui,sans-serif;text-align:center}
 .positive{--edge:var(--positive)}
 .negative{--edge:var(--negative)}
 .belief{display:grid;grid-template-columns:2.5rem 1fr 2.6rem;gap:.35rem;align-items:center;white-space:nowrap}
@@ -133,7 +160,13 @@ summary{cursor:pointer;font-weight:600;font-size:.95rem}
 .odds b{text-align:right}
 .odds span:last-child{grid-column:1/-1;color:var(--muted)}
 .gloss{display:block;font-size:.875rem;color:var(--muted)}
-.badge{margin-left:.5rem;white-space:nowrap;font-size:.7rem;padding:.2rem .45rem}
+.badge{display:inline-block;margin:.1rem .3rem .1rem 0;white-space:nowrap;font-size:.7rem;line-height:1.3;
+ padding:.12rem .45rem}
+.badge.true{background:var(--positive);color:var(--surface)}
+.hypotheses li.hit{box-shadow:inset 3px 0 var(--positive);padding-left:.7rem}
+.legend{font-size:.85rem;color:var(--muted)}
+.legend dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem .8rem;margin:.3rem 0}
+.legend dd{margin:0}
 .novel{background:none;box-shadow:inset 0 0 0 1px var(--weak);color:var(--weak)}
 .rivals li{padding:.15rem 0}
 @media (max-width:40rem){
@@ -143,6 +176,7 @@ summary{cursor:pointer;font-weight:600;font-size:.95rem}
  .hypotheses li,.forms{grid-template-columns:1fr}
  .forms dd{margin-bottom:.4rem}
  .odds{max-width:15rem}
+ .beside{grid-template-columns:minmax(0,1fr)}
  .belief{grid-template-columns:1fr auto;gap:0 .2rem}
  .belief .meter{grid-row:2;grid-column:1/-1;margin-bottom:.15rem}
 }

@@ -7,6 +7,7 @@ time with other objects lit, the pixels are there once and all others point at t
 import base64
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from html import escape
 
 import numpy as np
 
@@ -23,7 +24,10 @@ KNOWN: dict[str, Collection[str]] = {"shape": SHAPES, "color": COLORS, "material
 
 @dataclass(frozen=True)
 class Picture:
-    """A scene as it is seen: the pixels as a data address, and of every object the path and the middle of its mask."""
+    """A scene as it is seen: the pixels as a data address, and of every object the path and the middle of its mask.
+
+    Masks of further things, such as parts of objects, come after those of the objects.
+    """
 
     title: str
     width: int
@@ -70,13 +74,21 @@ def pictures(scenes: Scenes, titles: Sequence[str], width: int, height: int) -> 
 
     seen = raytrace(scenes, width, height, ("rgb", "objects"))
     assert seen.rgb is not None and seen.objects is not None
-    found = []
-    for title, rgb, objects, count in zip(titles, seen.rgb, seen.objects, scenes.count.tolist()):
-        pixels = "data:image/png;base64," + base64.b64encode(png(rgb)).decode()
-        masks = [objects == i for i in range(count)]
-        paths, middles = tuple(map(mask_path, masks)), tuple(map(_middle, masks))
-        found.append(Picture(title, width, height, pixels, paths, middles))
-    return found
+    rows = zip(titles, seen.rgb, seen.objects, scenes.count.tolist())
+    return [picture(title, rgb, [objects == i for i in range(count)]) for title, rgb, objects, count in rows]
+
+
+def picture(title: str, rgb: np.ndarray, objects: Sequence[np.ndarray], parts: Sequence[np.ndarray] = ()) -> Picture:
+    """A picture with the masks of its objects, bool[height, width], and of things that have no number in it."""
+    pixels = "data:image/png;base64," + base64.b64encode(png(rgb)).decode()
+    paths, middles = tuple(map(mask_path, (*objects, *parts))), tuple(map(_middle, objects))
+    return Picture(title, rgb.shape[1], rgb.shape[0], pixels, paths, middles)
+
+
+def png_image(pixels: np.ndarray, alt: str) -> str:
+    """Pixels as an element of a page, as wide as there is room."""
+    data = base64.b64encode(png(pixels)).decode()
+    return f'<img alt="{escape(alt)}" src="data:image/png;base64,{data}" class="scene">'
 
 
 def mask_path(mask: np.ndarray) -> str:

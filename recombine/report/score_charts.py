@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recombine.metrics.intervals import Interval
-from recombine.render.schematic import element, words
+from recombine.render.schematic import element, number, words
 from recombine.report.figures import WIDTH, Scale, axis_title, colour_of, figure, grid_lines, room_for, whisker, writing
 
 _ROW = 26
@@ -113,14 +113,14 @@ class Confusion:
 
 def confusion_chart(classes: Sequence[str], panels: Sequence[Confusion], title: str) -> str:
     """A panel for each network: rows are what an image is, columns what it was said to be, in percent of the row."""
-    names = [f"{i} {name}" for i, name in enumerate(classes, 1)]
-    label_width = room_for(names)
+    label_width = room_for(classes)
     cell = min(30.0, _PANEL / len(classes))
-    step, top = len(classes) * cell + 16, 58
+    step, top = len(classes) * cell + 16, 50 + 0.9 * _SLOPE * label_width
     labels = "".join(
-        writing(name, label_width, top + cell * (i + 0.5) + 4, anchor="end") for i, name in enumerate(names)
+        writing(name, label_width, top + cell * (i + 0.5) + 4, anchor="end") for i, name in enumerate(classes)
     )
-    drawn = "".join(_panel(one, classes, label_width + 12 + step * i, top, cell) for i, one in enumerate(panels))
+    left = label_width + 12
+    drawn = "".join(_panel(one, classes, left + step * i, top, cell, 40) for i, one in enumerate(panels))
     about = writing("is (row), was said to be (column), percent of the row", 12, 18, "muted")
     description = ". ".join(_in_words(one, classes) for one in panels)
     return figure(title, description, top + len(classes) * cell + 16, about, labels, drawn)
@@ -134,16 +134,25 @@ def _in_words(one: Confusion, classes: Sequence[str]) -> str:
     return f"{one.name}: {'; '.join(rows)}"
 
 
-def _panel(one: Confusion, classes: Sequence[str], x: float, y: float, cell: float) -> str:
+_SLOPE = 0.82  # the sine of the angle at which the names of columns stand
+_TURN = 55
+
+
+def _panel(one: Confusion, classes: Sequence[str], x: float, y: float, cell: float, title_at: float) -> str:
     """Cells are shaded by their share; the number says the same."""
-    head = writing(one.name.replace(" from scratch", "*"), x, y - 20, weight=600)
-    numbers = (writing(str(i + 1), x + cell * (i + 0.5), y - 5, "muted", "middle") for i in range(len(classes)))
+    head = writing(one.name.replace(" from scratch", "*"), x, title_at, weight=600)
+    names = (_slanted(name, x + cell * (i + 0.5) + 3, y - 6) for i, name in enumerate(classes))
     cells = []
     for i, row in enumerate(one.shares):
         for j, share in enumerate(row):
             said = f"{classes[i]} taken for {classes[j]}: {one.counts[i, j]:,}"
             cells.append(_cell(share, x + cell * j, y + cell * i, cell, said, i == j))
-    return element("g", head, *numbers, *cells)
+    return element("g", head, *names, *cells)
+
+
+def _slanted(name: str, x: float, y: float) -> str:
+    style = f"fill:{colour_of('muted')};font-size:10px"
+    return words("text", name, transform=f"translate({number(x)},{number(y)}) rotate(-{_TURN})", style=style)
 
 
 def _cell(share: float, x: float, y: float, cell: float, said: str, right: bool) -> str:

@@ -9,6 +9,7 @@
 | Counting | 98.5 [97.9, 99.0] |
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from html import escape
@@ -20,8 +21,19 @@ from rich.text import Text
 
 from recombine.metrics.intervals import Interval
 from recombine.store.errors import UserError
+from recombine.store.text import markdown
 
 Cell = str | int | float | Interval | None
+_CODE = re.compile(r"`([^`]+)`")
+
+
+def prose(text: str) -> str:
+    """Text as HTML, with what stands between backticks as code.
+
+    >>> prose("`--strict` leaves a < b out")
+    '<code>--strict</code> leaves a &lt; b out'
+    """
+    return _CODE.sub(r"<code>\1</code>", escape(text))
 
 
 @dataclass(frozen=True)
@@ -71,7 +83,7 @@ class Table:
         body = "".join(f"<tr>{self._html_row(row)}</tr>" for row in self.texts())
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         title = f"<figcaption>{escape(self.title)}</figcaption>" if self.title else ""
-        note = f'<p class="note">{escape(self.note)}</p>' if self.note else ""
+        note = f'<p class="note">{prose(self.note)}</p>' if self.note else ""
         box = f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(self.title)}">{table}</div>'
         return f'<figure class="table">{title}{box}{note}</figure>'
 
@@ -80,10 +92,10 @@ class Table:
 
     def markdown(self) -> str:
         rule = [{"left": ":---", "right": "---:"}[column.align] for column in self.columns]
-        names = [_markdown(column.name) for column in self.columns]
-        rows = [[_markdown(text) for text in row] for row in self.texts()]
+        names = [markdown(column.name) for column in self.columns]
+        rows = [[markdown(text) for text in row] for row in self.texts()]
         lines = [f"| {' | '.join(line)} |" for line in (names, rule, *rows)]
-        parts = (f"**{self.title}**" if self.title else "", "\n".join(lines), self.note)
+        parts = (f"**{markdown(self.title)}**" if self.title else "", "\n".join(lines), markdown(self.note))
         return "\n\n".join(part for part in parts if part)
 
     def without_what_all_share(self, *names: str) -> "Table":
@@ -167,10 +179,6 @@ class Table:
 
 def _right(column: Column) -> str:
     return ' class="right"' if column.align == "right" else ""
-
-
-def _markdown(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")
 
 
 def _plain(cell: Cell) -> object:

@@ -5,6 +5,7 @@ from typing import Any
 
 from rich.console import Console
 
+from recombine.store import text
 from recombine.store.durations import time_of
 
 TOLD_EVERY = 15.0
@@ -16,7 +17,7 @@ class ProgressPrinter:
 
     def __init__(self, name: str, console: Console | None = None, every: float = TOLD_EVERY, where: str = "") -> None:
         self.name, self.every, self.where = name, every, where
-        self.console = console or Console(stderr=True)
+        self.console = console or text.console(stderr=True)
         self.told = 0.0
 
     def __call__(self, progress: Any) -> None:
@@ -28,8 +29,8 @@ class ProgressPrinter:
             self.told = 0.0
             self._say(self.line(progress))
 
-    def _say(self, text: str) -> None:
-        self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+    def _say(self, sentence: str) -> None:
+        self.console.print(sentence, markup=False, highlight=False, soft_wrap=True)
 
     def line(self, progress: Any) -> str:
         said = [f"epoch {progress.epoch + 1}", f"step {progress.step:,} of at most {progress.steps:,}"]

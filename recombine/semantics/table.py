@@ -17,7 +17,7 @@ import numpy as np
 from recombine.language.expr import Expr
 from recombine.semantics.bits import pack_bits, transpose_bits, unpack_bits
 from recombine.semantics.fold import Plan
-from recombine.store.arrays import blank_array, map_array, place_of, read_array, write_array
+from recombine.store.arrays import blank_array, give_back, map_array, place_of, read_array, write_array
 from recombine.store.checksums import region
 from recombine.store.compiled import compiled
 from recombine.store.engine import Engine
@@ -25,6 +25,10 @@ from recombine.world.scenes import Scenes
 
 BLOCK = 16_384
 """Scenes per block; a multiple of 64 whose masks stay in cache."""
+
+
+AT_ONCE = 4_096
+"""Rows that are read here and there before a large table gives back its memory."""
 
 
 class Reader(Protocol):
@@ -110,11 +114,24 @@ class Table:
         """Which senses accept these scenes, bool[..., senses]."""
         return unpack_bits(self.by_scene[scenes], self.senses)
 
+    def rows(self, scenes: np.ndarray) -> np.ndarray:
+        """The rows of `by_scene` of these scenes, uint64[n, ceil(senses / 64)]."""
+        found = np.empty((len(scenes), self.by_scene.shape[1]), np.uint64)
+        for low in range(0, len(scenes), AT_ONCE):
+            found[low : low + AT_ONCE] = self.by_scene[scenes[low : low + AT_ONCE]]
+            self.rest()
+        return found
+
+    def rest(self) -> None:
+        """Give back the memory of what was read from the disk, where the table is large."""
+        give_back(self.by_sense)
+        give_back(self.by_scene)
+
     def on(self, scenes: np.ndarray) -> np.ndarray:
         """The table of a selection of scenes, uint64[senses, ceil(len(scenes) / 64)]."""
         width = -(-len(scenes) // 64)
         rows = np.zeros((width * 64, self.by_scene.shape[1]), np.uint64)
-        rows[: len(scenes)] = self.by_scene[scenes]
+        rows[: len(scenes)] = self.rows(scenes)
         out = np.zeros((self.by_scene.shape[1] * 64, width), np.uint64)
         transpose_bits(rows, out)
         return out[: self.senses]

@@ -33,6 +33,11 @@ VERBS = {
         "make curi --scale laptop --render images,sounds --out data/curi",
         "make",
     ),
+    "rows": Verb(
+        "Write self-contained rows, one per episode or question, mixed, with the pictures that they use.",
+        "rows curi --split boolean --episodes 200 --render images --out data/boolean",
+        "export",
+    ),
     "render": Verb(
         "Render the scenes of a dataset again: in another size, as photos, with other instruments.",
         "render data/curi --size 480x320 --out data/curi-large",
@@ -67,5 +72,14 @@ VERBS = {
         "table concept-world runs",
     ),
     "store": Verb("What is kept, how large and how old; verify it, and remove what may go.", "store prune --older 30d"),
+    "explore": Verb(
+        "Play, write, browse and compare in the browser: a web application on this computer alone.",
+        "explore --runs runs",
+    ),
+    "push": Verb(
+        "Send a dataset or an artefact to any place that fsspec knows: checksummed, resumable, never replaced.",
+        "push data/curi s3://bucket/curi",
+    ),
+    "pull": Verb("Fetch what was pushed, and check every byte.", "pull s3://bucket/curi --out data/curi"),
     "demo": Verb("A small world to look at and listen to, with its gaps, on one page.", "demo --out demo.html"),
 }

@@ -1,24 +1,46 @@
-"""`recombine demo`: a small CURI with its ideal learners, and questions about a picture, as one page."""
+"""`recombine demo`: what Recombine is, told in a minute on one page; everything else is folded away below."""
 
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
+
 from recombine.benchmarks.clevr import formats
-from recombine.benchmarks.clevr.question_page import QuestionView, question_card, question_view
+from recombine.benchmarks.clevr.question_page import QuestionView, question_story, question_view
 from recombine.benchmarks.closure.families import FAMILIES
-from recombine.benchmarks.curi.facade import Curi
-from recombine.report.document import Card, Chapter
+from recombine.benchmarks.closure.learners import taken_for
+from recombine.benchmarks.closure.study import Closure, most_likely
+from recombine.benchmarks.concept_world.concept_image import shots
+from recombine.benchmarks.concept_world.study import ConceptWorld
+from recombine.benchmarks.curi.episode_card import episode_story, sound_card
+from recombine.benchmarks.curi.study import Curi
+from recombine.benchmarks.super_clevr.vehicles import MEASURED, VEHICLES, vehicle
+from recombine.report.document import section_of
+from recombine.report.gaps import Gaps
+from recombine.report.page import Section, chart, page
+from recombine.report.picture import png_image
 from recombine.store.engine import Progress, silent
-from recombine.store.outputs import free_file
+from recombine.store.outputs import free_file, write_text
 from recombine.store.store import Store
 from recombine.verbs import Answer
 
 EXAMPLES = Path(formats.__file__).parent / "examples"
-SOUNDS = 5
-"""Scenes of each episode that can be heard: the positives that a learner is shown."""
+SUBTITLE = (
+    "Can a learner put known parts together in new ways? Recombine makes worlds of objects and sentences about them, "
+    "holds combinations out, and measures what is lost: an ideal learner that knows the whole language against one "
+    "that knows only what it was trained on. To play with it, run `recombine explore` (or `make explore`)."
+)
+INTROS = {
+    "episode": "Some scenes have something in common. Two ideal learners look at them; one knows every concept.",
+    "question": "CLEVR never combines these parts. The weak learner knows only what CLEVR asks.",
+    "vehicles": "Super-CLEVR's vehicles, modelled and drawn here.",
+    "sound": "Every object is a note; this is the first scene of the episode above.",
+    "gaps": "Strong minus weak is the compositionality gap: what cannot be solved without recombining known parts.",
+}
+STORY_SPLIT = "counting"
 
 
 def run(
@@ -30,31 +52,109 @@ def run(
     workers: Annotated[int, "Processes. Default: all cores."] = 1,
 ) -> Answer:
     written = write_demo(out, workers=workers, progress=progress)
-    return Answer((f"wrote {written}",), {"file": str(written)})
+    note = "recombine explore opens the same worlds to play with."
+    return Answer((f"wrote {written}",), {"file": str(written)}, (note,))
 
 
 def write_demo(out: str | Path, *, workers: int = 1, store: Store | None = None, progress: Progress = silent) -> Path:
-    """The report of a small CURI, with pictures, sounds, and two questions step by step."""
-    free_file(out, (".html",))
-    curi = Curi("demo", "release", workers=workers, store=store, progress=progress)
-    with curi, ProcessPoolExecutor(1, get_context("spawn")) as meanwhile:
-        questions = meanwhile.submit(_questions)  # the first picture takes half a minute to compile
-        curi.gap()
-        curi.sounds, curi.more = SOUNDS, [questions.result()]
-        return curi.report(out)
+    """The story, and the report of a small CURI below it."""
+    file = free_file(out, (".html",))
+    home = (store or Store.default()).home
+    with ProcessPoolExecutor(1, get_context("spawn")) as beside:
+        others = beside.submit(_others, home)  # compiling the first pictures takes as long as the gaps of CURI
+        with Curi("demo", "release", workers=workers, store=store, progress=progress) as curi:
+            told = list(_story(curi, others))
+            folded = [section_of(chapter, folded=True) for chapter in curi.chapters()]
+        write_text(
+            file, page("Recombine: what a learner cannot put together", [*told, *folded], SUBTITLE, compact=True)
+        )
+    return file
 
 
-def _questions() -> Chapter:
-    intro = "CLEVR asks the first. It never puts parts together as the second does: CLOSURE tests who can."
-    return Chapter("Questions", tuple(Card(question_card(view)) for view in example_questions()), intro)
+def _story(curi: Curi, others: "Future[dict[str, Any]]") -> Iterator[Section]:
+    gaps = curi.gap()
+    number = curi.telling_episode(STORY_SPLIT)
+    view = curi.show(STORY_SPLIT, number, pictures=True, sounds=1)
+    found = others.result()
+    yield Section("An episode that the weak learner fails", episode_story(view), INTROS["episode"])
+    yield Section("A question, step by step", found["question"], INTROS["question"])
+    yield Section("Concepts that draw", found["images"], found["about"])
+    yield Section("Vehicles", found["vehicles"], INTROS["vehicles"])
+    yield Section("What a scene sounds like", sound_card(view), INTROS["sound"])
+    charts = "".join(_plot(one) for one in (gaps, *found["gaps"]))
+    yield Section("The gap, benchmark by benchmark", f'<div class="plots">{charts}</div>', INTROS["gaps"])
+
+
+def _plot(gaps: Gaps) -> str:
+    said = ", ".join(f"{name} {value}" for name, value in gaps.settings.items())
+    return chart(gaps.chart(), f"{gaps.title}, {gaps.metrics[0]} in percent ({said}: a small run).")
+
+
+def _others(home: Path) -> dict[str, Any]:
+    """What another process makes meanwhile."""
+    store = Store(home)
+    with ConceptWorld(store=store) as world, Closure(store=store) as closure:
+        images, about = _images(world)
+        gaps = [closure.gap(), world.gap()]
+    questions = list(example_questions())
+    return {
+        "question": question_story(questions[1]),
+        "images": images,
+        "about": about,
+        "vehicles": _vehicles(),
+        "gaps": gaps,
+    }
+
+
+def _images(world: ConceptWorld) -> tuple[str, str]:
+    """Training images of an experiment beside its hardest test."""
+    view = world.show("sequences")
+    train, last = view.parts[0], view.parts[-1]
+    trained = {image.label: image for image in train.images}  # the longest of each class
+    strip = shots([*trained.values(), *last.images][:6])
+    trained_on = "first what is trained, then the same classes in the test"
+    return f'<article class="episode">{strip}</article>', f"{view.title}: {trained_on} '{last.name}', longer than any."
+
+
+SIZE, WIDTH, HEIGHT, SHOWN = 5.0, 360, 270, 7
+MIDDLE = slice(30, 200), slice(70, 290)
+COLORS = ("red", "blue", "green", "yellow", "cyan", "purple", "brown")
+
+
+def _vehicles() -> str:
+    """One of every few vehicles in a row."""
+    from recombine.render.instances import Instance, Look, gather
+    from recombine.render.mesh_scene import draw_models
+
+    names = [name for kinds in VEHICLES.values() for name in kinds]
+    names = names[:: -(-len(names) // SHOWN)]
+    scenes = [
+        [
+            Instance(
+                0,
+                name,
+                (0.0, 0.0, MEASURED[name].ground * SIZE),
+                35.0 + 40 * (i % 3),
+                SIZE,
+                Look(color, ("rubber", "metal")[i % 2]),
+            )
+        ]
+        for i, (name, color) in enumerate(zip(names, COLORS))
+    ]
+    still = np.zeros((len(scenes), 3)), np.zeros((len(scenes), 3, 3))
+    drawn = draw_models(gather(scenes, [vehicle(name) for name in names], *still), WIDTH, HEIGHT, ("rgb",)).rgb
+    assert drawn is not None
+    strip = np.ascontiguousarray(np.concatenate(list(drawn[:, MIDDLE[0], MIDDLE[1]]), axis=1))
+    called = ", ".join(names)
+    return f'<figure class="figure">{png_image(strip, called)}<figcaption>{called}</figcaption></figure>'
 
 
 def example_questions() -> Iterator[QuestionView]:
-    """Questions about a scene that comes with the package."""
+    """Questions about a scene that comes with the package; the second is one that CLEVR never asks."""
     file, names = formats.read_scenes(EXAMPLES / "scenes.json"), {family.index: family.name for family in FAMILIES}
     for number, asked in enumerate(formats.read_questions(EXAMPLES / "questions.json")):
         assert asked.program is not None and asked.answer is not None and asked.family is not None
-        benchmark = "CLEVR" if number == 0 else "CLOSURE"
+        new = number > 0
         yield question_view(
             asked.program,
             asked.question,
@@ -63,6 +163,9 @@ def example_questions() -> Iterator[QuestionView]:
             0,
             names.get(asked.family, str(asked.family)),
             number,
-            benchmark=benchmark,
+            benchmark="CLOSURE" if new else "CLEVR",
             pictured=True,
+            weak=most_likely(asked.program, file.scenes, 0) if new else None,
+            strong=asked.answer if new else None,
+            taken_for=taken_for(asked.program) if new else (),
         )

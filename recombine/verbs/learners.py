@@ -17,10 +17,11 @@ from recombine.report.findings import finding_tables
 from recombine.report.notes import notes_of
 from recombine.report.table import Cell, Column, Table
 from recombine.report.training_progress import ProgressPrinter
-from recombine.solvers.training.records import read_config, read_results
+from recombine.solvers.training import records
+from recombine.solvers.training.records import as_written, read_config, read_results
 from recombine.solvers.training.settings import need_torch
 from recombine.store.durations import time_of
-from recombine.store.engine import InProcess, Progress, engine, silent
+from recombine.store.engine import Engine, InProcess, Progress, engine, silent
 from recombine.store.errors import UserError
 from recombine.store.outputs import folder_for_runs, free_file, positive
 from recombine.store.store import Store
@@ -38,7 +39,7 @@ def train(
     first_seed: Annotated[int, "The first seed of the networks."] = 0,
     out: Annotated[str | Path, "Where the runs are; finished ones are kept, others go on."] = "runs",
     scale: Annotated[str, "How much data: demo, laptop or paper, which may be gigabytes, made once."] = "demo",
-    workers: Annotated[int, "Runs at once, each with one thread. Default: all cores here, one in Python."] = 1,
+    workers: Annotated[int | Engine, "Runs at once, each with one thread. Default: all cores here, one in Python."] = 1,
     rate: Annotated[float | None, "The learning rate. Default: the paper's."] = None,
     device: Annotated[Literal["auto", "cpu", "cuda", "mps"], "auto takes the fastest."] = "auto",
     precision: Annotated[
@@ -56,7 +57,7 @@ def train(
     from recombine.solvers.training.loop import devices
 
     networks = networks_of(benchmark)
-    positive(workers=workers, seeds=seeds)
+    positive(workers=workers if isinstance(workers, int) else None, seeds=seeds)
     wanted = chosen(networks, options)
     given = {"rate": rate, "device": devices()[0] if device == "auto" else device, "precision": precision}
     names = list(dict.fromkeys(models or networks.models))
@@ -165,6 +166,13 @@ def table(
     return networks.tables(with_ideal(found, store or Store.default(), progress))
 
 
+def keep(benchmark: str, runs: str | Path, kept: str | Path) -> Path:
+    """Keep what the finished runs of a folder have written, without weights, among those that are kept already."""
+    networks, place = networks_of(benchmark), folder_for_runs(kept)
+    records.keep(Path(runs), place, networks.benchmark)
+    return place
+
+
 def results_page(
     benchmark: str, runs: str | Path, out: str | Path, *, store: Store | None = None, progress: Progress = silent
 ) -> Path:
@@ -178,12 +186,13 @@ def results_page(
 
 def write_page(outcomes: Outcomes, reference: Mapping[str, Table], file: Path) -> Path:
     """The page of runs, with the tables of baselines by world."""
-    networks = outcomes.networks
-    found = finding_tables(networks.verdicts(outcomes.as_published()))
-    chapters = [
-        Chapter("Runs", (runs_table(outcomes),)),
-        Chapter("What the paper finds, and what we find", (*found, *notes_of(file)), networks.found),
-        *networks.chapters(outcomes, reference),
-        Chapter("Cost and settings", (cost_table(outcomes), settings_table(outcomes))),
-    ]
+    networks, notes = outcomes.networks, notes_of(file)
+    with as_written(file):  # runs from elsewhere may lack what a page shows
+        found = finding_tables(networks.verdicts(outcomes.as_published()))
+        chapters = [
+            Chapter("Runs", (runs_table(outcomes),)),
+            Chapter("What the paper finds, and what we find", (*found, *notes), networks.found),
+            *networks.chapters(outcomes, reference),
+            Chapter("Cost and settings", (cost_table(outcomes), settings_table(outcomes))),
+        ]
     return write_document(file, f"{networks.title}: the networks", networks.intro, chapters)

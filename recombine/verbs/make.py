@@ -16,20 +16,21 @@ def run(
 ) -> Answer:
     told: list[str] = []
     with open() as study:
-        folder = study.make(out, **asked, tell=_teller(study, told))
+        folder = study.make(out, **asked, tell=teller(told))
     text = f"{folder} was made before" if told and told[-1].endswith("already") else f"made {what} in {folder}"
     return Answer((text,), {"folder": str(folder)})
 
 
-def _teller(study: Any, told: list[str]) -> Any:
+def teller(told: list[str]) -> Any:
     """Says at once what will take long, and remembers it."""
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console(stderr=True)
+    from recombine.store.text import console
+
+    terminal = console(stderr=True)
 
     def tell(sentence: str) -> None:
         told.append(sentence)
-        console.print(Text(sentence), soft_wrap=True)
+        terminal.print(Text(sentence), soft_wrap=True)
 
     return tell

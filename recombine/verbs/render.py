@@ -5,13 +5,15 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.console import Console
 from rich.text import Text
 
-from recombine import benchmarks
+from recombine import __version__, benchmarks
+from recombine.render.folders import Dataset, read_dataset
 from recombine.render.rendering import Tell, Wanted, quiet, render_scenes, wanted
-from recombine.store.engine import Progress, silent
+from recombine.store.cards import About
+from recombine.store.engine import Engine, Progress, silent
 from recombine.store.outputs import positive
+from recombine.store.text import console
 from recombine.verbs import Answer
 
 
@@ -26,14 +28,14 @@ def run(
     recordings: Annotated[Path | None, "A folder of your own notes, in place of the synthesised ones."] = None,
     first: Annotated[int | None, "Render only the first so many scenes, of each part."] = None,
     format: Annotated[str, "parquet or webdataset."] = "parquet",
-    workers: Annotated[int, "Processes. Default: all cores."] = 1,
+    workers: Annotated[int | Engine, "Processes or tasks at once. Default: all cores."] = 1,
     out: Annotated[Path | None, "A new folder. Default: beside the dataset, such as curi-480x320."] = None,
 ) -> Answer:
     pixels = wanted(kind or ("sounds" if recordings else "images"), size, first, photo, recordings)
-    console = Console(stderr=True)
+    terminal = console(stderr=True)
 
     def tell(sentence: str) -> None:
-        console.print(Text(sentence), soft_wrap=True)
+        terminal.print(Text(sentence), soft_wrap=True)
 
     made = render_dataset(what, out, pixels, format, workers=workers, progress=progress, tell=tell)
     return Answer((f"rendered {what} in {made}",), {"folder": str(made)})
@@ -45,17 +47,35 @@ def render_dataset(
     chosen: Wanted | str = "images",
     format: str = "parquet",
     *,
-    workers: int = 1,
+    workers: int | Engine = 1,
     progress: Progress = silent,
     tell: Tell = quiet,
 ) -> Path:
     """Render the scenes of a dataset again, or those of a scene file of CLEVR, into a dataset of its own."""
-    positive(workers=workers)
+    positive(workers=workers if isinstance(workers, int) else None)
     with ExitStack() as stack:
         path = Path(dataset)
         folder = stack.enter_context(_opened(path)) if path.suffix == ".json" and path.is_file() else path
         named = path.with_suffix("") if folder != path else path
-        return render_scenes(folder, named, out, chosen, format, workers, progress, tell)
+        return render_scenes(folder, named, out, chosen, format, workers, progress, tell, _described, _about)
+
+
+def _described(folder: Path) -> tuple[Dataset, Any]:
+    """What a folder says of itself; its benchmark may draw in a way of its own."""
+    dataset, world = read_dataset(folder)
+    if dataset.benchmark in benchmarks.names() and (where := benchmarks.get(dataset.benchmark).dataset_at):
+        dataset = benchmarks.get(dataset.benchmark).part(where)(dataset, world)
+    return dataset, world
+
+
+def _about(benchmark: str, settings: Mapping[str, Any]) -> About | None:
+    """What the card of rendered scenes says."""
+    if benchmark not in benchmarks.names():
+        return None
+    known = benchmarks.get(benchmark)
+    said = " ".join(f"--{name} {value}" for name, value in settings.items() if name != "size" or "x" in str(value))
+    again = f"recombine render DATASET {said.replace('-photo', ' --photo')}"
+    return About(benchmark, known.title, known.about, known.paper, settings, __version__, again)
 
 
 def _opened(file: Path) -> Any:

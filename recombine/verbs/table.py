@@ -14,7 +14,12 @@ def run(
     runs: Annotated[Path, "The folder of the runs."] = Path("runs"),
     *,
     out: Annotated[Path | None, "Write a page with figures (.md or .html) instead."] = None,
+    keep: Annotated[
+        Path | None, "Keep what finished runs have written here, without weights, and show all there."
+    ] = None,
 ) -> Answer:
+    if keep is not None:
+        runs = learners.keep(what, runs, keep)
     if out is not None:
         file = learners.results_page(what, runs, out, progress=progress)
         return Answer(data={"file": str(file)}, notes=(f"wrote {file}",))

@@ -24,6 +24,7 @@ from recombine.metrics.confusion import f1
 from recombine.metrics.intervals import Interval
 from recombine.report.findings import Verdict, finding_tables
 from recombine.report.notes import notes_of
+from recombine.report.read_tables import tables_of
 from recombine.report.score_charts import Confusion, Score, confusion_chart, score_chart
 from recombine.solvers.training.records import FORMAT
 from recombine.store.errors import UserError
@@ -422,3 +423,70 @@ def test_matrices_of_all_tests_are_drawn(whole: Outcomes) -> None:
     assert names == ["boxworld-f1", "boxworld-length_3", "boxworld-length_5"]
     assert "Figure 3b is the panel of WReN." in figures(groups)[-1].caption
     assert f1(np.array(groups[0].runs[0].results["confusion"]["length_3"])).tolist() == [1, 1, 1]
+
+
+def test_the_held_out_check_follows_from_the_tables_of_the_page() -> None:
+    """Readings were chosen on the MLP; what the page says of the other four networks is in its tables."""
+    page = Path(__file__).parents[2] / "docs" / "results" / "concept-world-networks.md"
+    tables = [table.rows for table in tables_of(page)]
+    rows = next(one for one in tables if "one odd square" in one[0])
+    pairs = next(one for one in tables if "pentominoes" in one[0])
+    others = [row for row in rows if row["network"] != "MLP"]
+    odd, random = (
+        np.array([abs(float(row[name]) - float(row["paper"])) for row in others])
+        for name in ("one odd square", "at random")
+    )
+    said = [*map(_numbers, (row for row in pairs if row["network"] != "MLP"))]
+    paper, five, three = (np.concatenate(said[start::3]) for start in range(3))
+    text = page.read_text().replace("\n", " ")
+    assert f"twelve scores of mixed rows are {odd.mean():.3f} away" in text
+    assert f"one odd square and {random.mean():.3f} at random, nearer in ten of twelve" in text
+    assert int((odd < random).sum()) == 10
+    assert (
+        f"{abs(three - paper).mean():.3f} away with three colours and {abs(five - paper).mean():.3f} with five" in text
+    )
+    assert int((abs(three - paper) < abs(five - paper)).sum()) == 23
+
+
+def _numbers(row: dict[str, str]) -> np.ndarray:
+    return np.array([float(v) for name in ("one substitution", "two substitutions") for v in row[name].split(", ")])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": "zero"},
+        {"seed": True},
+        {"scale": ["paper"]},
+        {"training": {"batch": "many"}},
+        {"training": {"rate": []}},
+    ],
+    ids=str,
+)
+def test_a_config_from_elsewhere_is_looked_at_before_a_table_shows_it(tmp_path: Path, change: dict[str, Any]) -> None:
+    outcomes(tmp_path, ("sequences", "mlp", {"long": [0.5] * 3}), seeds=1)
+    (file,) = tmp_path.glob("*/config.json")
+    config = json.loads(file.read_text())
+    for name, value in change.items():
+        config[name] = {**config[name], **value} if isinstance(value, dict) else value
+    file.write_text(json.dumps(config))
+    with pytest.raises(UserError, match="is no run that can be read"):
+        read_outcomes(NETWORKS, tmp_path)
+
+
+@pytest.mark.parametrize("change", [{"steps": 0}, {"seconds": "nan"}, {"f1": {"long": [None]}}, {"f1": {}}], ids=str)
+def test_results_from_elsewhere_are_looked_at_before_a_table_shows_them(tmp_path: Path, change: dict[str, Any]) -> None:
+    outcomes(tmp_path, ("sequences", "mlp", {"long": [0.5] * 3}), seeds=1)
+    (file,) = tmp_path.glob("*/results.json")
+    file.write_text(json.dumps({**json.loads(file.read_text()), **change}))
+    with pytest.raises(UserError, match="is no run that can be read"):
+        read_outcomes(NETWORKS, tmp_path)
+
+
+def test_notes_that_are_no_text_are_named(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "page.md").write_bytes(b"\xff\xfe")
+    with pytest.raises(UserError, match=r"page\.md is not text"):
+        notes_of(tmp_path / "page.md")
+    (tmp_path / "notes" / "page.md").write_text("| a | b |\n| --- | --- |\n| 1 |\n")
+    assert [one.rows for one in notes_of(tmp_path / "page.html") if not isinstance(one, str)] == [(("1", ""),)]

@@ -1,15 +1,19 @@
 """Laws of tables."""
 
 import json
+import re
 from html import unescape
 from io import StringIO
 from xml.etree import ElementTree
 
 import pytest
 from rich.console import Console
+from rich.text import Text
+from rich.tree import Tree
 
 from recombine.metrics.intervals import Interval
 from recombine.report.table import Column, Table
+from recombine.store.text import console
 
 TABLE = Table(
     "Scores & gaps",
@@ -33,14 +37,14 @@ def test_all_renderers_show_the_same_cells() -> None:
     root = ElementTree.fromstring(TABLE.html())
     assert [[cell.text for cell in row.iter("td")] for row in root.iter("tr")][1:] == TABLE.texts()
     rows = [line.strip("| ").replace("\\|", "¦").split(" | ") for line in TABLE.markdown().splitlines() if "|" in line]
-    assert [[cell.replace("¦", "|") for cell in row] for row in rows[2:]] == TABLE.texts()
+    assert [[unescape(cell.replace("¦", "|")) for cell in row] for row in rows[2:]] == TABLE.texts()
     out = StringIO()
     Console(file=out, width=200).print(TABLE.rich())
     assert all(text in out.getvalue() for row in TABLE.texts() for text in row)
 
 
 def test_title_and_note_are_shown_everywhere() -> None:
-    for shown in (unescape(TABLE.html()), TABLE.markdown()):
+    for shown in (unescape(TABLE.html()), unescape(TABLE.markdown())):
         assert TABLE.title in shown
         assert TABLE.note in shown
 
@@ -54,3 +58,25 @@ def test_json_keeps_the_numbers() -> None:
 def test_a_row_has_as_many_cells_as_there_are_columns() -> None:
     with pytest.raises(ValueError, match="has 1 columns, but a row has 2 cells"):
         Table("", (Column("a"),), ((1, 2),))
+
+
+EVIL = "a|b <script>alert(1)</script> `c` [d](http://e)\n# f \x1b[2J\u202e"
+
+
+def test_names_from_elsewhere_are_text_on_every_page() -> None:
+    table = Table(EVIL, (Column(EVIL), Column("n", "right")), ((EVIL, 1),), EVIL)
+    written = table.markdown()
+    assert "<script" not in table.html() + written and "\x1b" not in written
+    assert not re.search(r"(?<!\\)\]\(", written)
+    lines = written.splitlines()
+    assert [line.replace("\\|", "").count("|") for line in lines if line.startswith("|")] == [3, 3, 3]
+    assert not any(line.lstrip().startswith("#") for line in lines)
+
+
+def test_names_from_elsewhere_do_not_steer_a_terminal() -> None:
+    out = StringIO()
+    console(file=out, width=200, force_terminal=True, color_system=None).print(
+        Table(EVIL, (Column(EVIL),), ((EVIL,),), EVIL), Tree(Text(EVIL)), Text(EVIL)
+    )
+    said = out.getvalue()
+    assert "\x1b[2J" not in said and "\u202e" not in said and "<script>" in said

@@ -104,11 +104,11 @@ import sys
 from pathlib import Path
 from recombine.benchmarks.curi.language import CURI_LOT
 from recombine.benchmarks.curi.spelling import Speller
-from recombine.benchmarks.curi.study import Scale, Setup, Study
+from recombine.benchmarks.curi.pipeline import Scale, Setup, CuriPipeline
 from recombine.store.store import Store
 colors = "gray red blue green brown cyan purple yellow".split()
 own = tuple(Speller(CURI_LOT).read(f"{how}(color?(S), {color})") for how in ("all", "any") for color in colors)
-study = Study(Setup(scale=Scale("tiny", 300, 0, 2, 2, 2), concepts=own), Store(Path(sys.argv[1])))
+study = CuriPipeline(Setup(scale=Scale("tiny", 300, 0, 2, 2, 2), concepts=own), Store(Path(sys.argv[1])))
 for negatives in ("hard", "easy"):
     study.gaps("instance-iid", negatives)
 """

@@ -116,7 +116,7 @@ def test_one_run_that_fails_does_not_keep_the_others_from_being_done(invoke: Run
 
 
 def test_another_run_is_refused_before_data_are_made(invoke: Run, out: Path, monkeypatch: Patch):
-    monkeypatch.setattr(of_curi.Study, "split", None)
+    monkeypatch.setattr(of_curi.CuriPipeline, "split", None)
     words = (*TRAIN, *SHORT, "--alpha", "1", "--out", str(out), "--seed", "5")
     refused(invoke(*words), "its data_seed is 0, here it is 5; choose another folder")
 

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from recombine.benchmarks import reference_scores as of_beside
-from recombine.benchmarks.concept_world import study as of_study
+from recombine.benchmarks.concept_world import pipeline as of_study
 from recombine.benchmarks.concept_world.published import F1, FURTHER, MODELS
 from recombine.report.training_progress import ProgressPrinter
 from recombine.solvers.training import settings
@@ -121,7 +121,7 @@ def test_a_run_is_tested_again(runs: Path) -> None:
 
 
 def test_every_published_score_is_of_a_class_of_its_experiment() -> None:
-    study = of_study.ConceptWorldStudy("demo", 0, of_study.Store.default())
+    study = of_study.ConceptWorldPipeline("demo", 0, of_study.Store.default())
     for (experiment, test), models in (F1 | FURTHER).items():
         found = study.experiment(experiment.removesuffix("-curriculum"))
         assert test in found.tests

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from recombine import benchmarks
-from recombine.benchmarks.clevr import study as of_clevr
-from recombine.benchmarks.clevr.study import ClevrScale
-from recombine.benchmarks.closure.study import CLOSURE_SCALES, ClosureScale
-from recombine.benchmarks.concept_world import study as of_worlds
-from recombine.benchmarks.curi import study as of_curi
+from recombine.benchmarks.clevr import pipeline as of_clevr
+from recombine.benchmarks.clevr.pipeline import ClevrScale
+from recombine.benchmarks.closure.pipeline import CLOSURE_SCALES, ClosureScale
+from recombine.benchmarks.concept_world import pipeline as of_worlds
+from recombine.benchmarks.curi import pipeline as of_curi
 from recombine.benchmarks.scoring import brief, over_worlds, score
+from recombine.benchmarks.super_clevr import pipeline as of_vehicles
+from recombine.benchmarks.super_clevr.pipeline import SuperClevrScale
 from recombine.store.errors import UserError
 from recombine.tasks.examples import Examples, Observed
 from tests.commands import Run, refused
@@ -52,6 +54,7 @@ def small_scales() -> Iterator[None]:
         patch.setitem(of_clevr.CLEVR_SCALES, "tiny", ClevrScale("tiny", 40, 40, 20, 5))
         patch.setitem(CLOSURE_SCALES, "tiny", ClosureScale("tiny", 40, 40, 20, 5, (36, 36, 36)))
         patch.setitem(of_worlds.SHARES, "tiny", 0.02)
+        patch.setitem(of_vehicles.SCALES, "tiny", SuperClevrScale("tiny", 30, 10, 10, 4, 4))
         yield
 
 
@@ -60,6 +63,7 @@ FEW: dict[str, dict[str, Any]] = {
     "clevr": {},
     "closure": {"splits": ["or_mat"]},
     "concept-world": {"splits": ["sequences"]},
+    "super-clevr": {},
 }
 
 
