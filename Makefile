@@ -6,15 +6,34 @@ INSTALLED := $(VENV)/.installed
 # Where trained networks are kept, and how many are trained at once.
 RUNS ?= runs
 WORKERS ?= 2
+# The file of people's judgements, which is yours to fetch; without it `make full` leaves that page as it is.
+JUDGEMENTS ?=
 
-.PHONY: demo test check bench full golden table-concept-world table-curi table-closure install clean
+.PHONY: demo explore browser docs test cluster check bench full ledger golden table-concept-world table-curi table-closure parsers install clean
 
 demo: install ## a small world to look at and listen to, with its concepts, ideal learners and gaps, as a page
 	@RECOMBINE_HOME=$${RECOMBINE_HOME:-out/store} $(BIN)/recombine demo --out out/demo.html
 	@echo "Open out/demo.html in a browser."
 
+explore: install ## play, write, browse and compare in the browser, on this computer alone
+	@RECOMBINE_HOME=$${RECOMBINE_HOME:-out/store} $(BIN)/recombine explore $(if $(wildcard $(RUNS)),--runs $(RUNS))
+
+SITE := zensical build
+docs: install ## the documentation site, in out/site; `make docs SITE="mkdocs build"` builds it with mkdocs-material, if that is installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	$(BIN)/python experiments/site.py out/pages
+	$(BIN)/$(SITE) --config-file mkdocs.yml
+	@echo "Open out/site/index.html, or serve it: python3 -m http.server --directory out/site"
+
+browser: ## Debian's chromium, with which the explorer is tested
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || sudo apt-get install --yes chromium
+
 test: install ## the whole suite, on two cores
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadscope
+
+cluster: install ## Ray with two nodes on this machine, of which one is killed; installs Ray by itself
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[ray]'
+	$(BIN)/python -m pytest -o addopts="--import-mode=importlib -q" -m cluster tests/cluster
 
 check: install ## format, lint, types, smoke test
 	$(BIN)/ruff format --check .
@@ -28,6 +47,7 @@ bench: install ## the speed of every part beside its plain reference
 	$(BIN)/python experiments/render.py
 	@rm -f out/photo-bench.jsonl
 	$(BIN)/python experiments/photo.py --scenes 10 --kept out/photo-bench.jsonl
+	$(BIN)/python experiments/vehicles.py
 	$(BIN)/recombine bench concept-world --scale laptop
 	$(BIN)/python experiments/concept_world_solver.py
 	$(BIN)/python experiments/curi_networks.py
@@ -36,14 +56,32 @@ bench: install ## the speed of every part beside its plain reference
 full: install ## paper scale, and its report in docs/results; goes on where it was stopped
 	$(BIN)/recombine report curi --scale paper --edition release --complete --out docs/results/curi.md
 	$(BIN)/recombine report curi --scale paper --edition paper --out docs/results/curi-paper-edition.md
+	$(BIN)/python experiments/curi_editions.py --scale paper --worlds 5 --out docs/results/ideal.md
+	for edition in release paper ideal; do $(BIN)/recombine gap curi --scale paper --edition $$edition --out docs/results/data/curi-$$edition.json || exit; done
 	$(BIN)/python -m pytest -o addopts="--import-mode=importlib -q" -m full tests
 	$(BIN)/recombine bench curi --scale paper --edition release
 	$(BIN)/recombine make clevr --scale paper
-	$(BIN)/recombine report closure --scale paper --out docs/results/clevr.md
-	$(BIN)/recombine report concept-world --scale paper --out docs/results/concept-world.md
+	$(BIN)/recombine report closure --scale paper --worlds 5 --out docs/results/clevr.md
+	$(BIN)/recombine gap closure --scale paper --out docs/results/data/closure.json
+	$(BIN)/python experiments/closure_orders.py --scale paper --out docs/results/data/closure-orders.json
+	$(BIN)/recombine report concept-world --scale paper --worlds 5 --out docs/results/concept-world.md
+	$(BIN)/recombine gap concept-world --scale paper --out docs/results/data/concept-world.json
+	$(if $(JUDGEMENTS),$(BIN)/recombine report human --judgements $(JUDGEMENTS) --out docs/results/human.md)
+	@$(MAKE) --no-print-directory ledger
+
+ledger: install ## what stands beside every number of the papers, and whether the gap predicts, from the pages as they are
+	$(BIN)/recombine report prediction --out docs/results/prediction.md
+	$(BIN)/recombine report ledger --out docs/results/ledger.md
 
 golden: install ## what would change in tests/golden; `make golden WRITE=1` writes it
 	$(BIN)/python tests/golden/compare.py $(if $(WRITE),--write)
+
+.PHONY: fuzz kills
+fuzz: install ## a million changed inputs for everything that reads, and the figures in docs/results/trust.md
+	$(BIN)/python -m experiments.trust.fuzz
+
+kills: install ## commands killed at every file operation and at random moments, and the figures in docs/results/trust.md
+	$(BIN)/python -W ignore -m experiments.trust.kills
 
 table-concept-world: install ## trains what is missing of ConceptWorld's networks, and writes their page in docs/results
 	$(BIN)/recombine train concept-world --scale paper --seeds 3 --out $(RUNS) --workers $(WORKERS)
@@ -60,19 +98,24 @@ table-curi: install ## trains what is missing of CURI's networks, and writes the
 
 READERS := --scale paper --out $(RUNS) --workers $(WORKERS)
 table-closure: install ## trains what is missing of CLOSURE's networks, and writes their page in docs/results; many hours
+	$(BIN)/recombine train closure --model span-parser $(READERS)
+	for shown in 100 1000 10000 100000; do $(BIN)/recombine train closure --model span-parser --shown $$shown --seeds 3 --questions 3000 $(READERS) || exit; done
 	$(BIN)/recombine train closure --model generator --seeds 5 $(READERS)
 	for seed in 0 1 2 3 4; do $(BIN)/recombine train closure --split few-shot --model generator --first-seed $$seed --begin $(RUNS)/closure-zero-shot-generator-$$seed --steps 5000 $(READERS) && $(BIN)/recombine train closure --split few-shot --model generator --first-seed $$seed --begin $(RUNS)/closure-zero-shot-generator-$$seed --supervision weak --steps 10000 $(READERS) || exit; done
 	$(BIN)/recombine train closure --model mac --model vector-nmn-1 --seeds 3 $(READERS)
 	$(BIN)/recombine train closure --model film --model tensor-nmn --model tensor-nmn-shortcut --model tensor-nmn-film --seeds 2 $(READERS)
 	$(BIN)/recombine train closure --model lstm --model cnn-lstm --steps 20000 $(READERS)
-	$(BIN)/recombine table closure $(RUNS) --out docs/results/closure-networks.md
+	$(BIN)/recombine table closure $(RUNS) --keep docs/results/runs/closure --out docs/results/closure-networks.md
+
+parsers: install ## trains the scene parsers that stand beside their benchmarks; goes on where it was stopped, about 15 minutes of CPU time each
+	$(BIN)/python experiments/parsers.py clevr --runs $(RUNS) --workers $(WORKERS)
 
 install: $(INSTALLED)
 
 $(INSTALLED): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,models,photo]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,explore,models,photo]'
 	@touch $@
 
 clean: ## the environment and everything that was made in this folder
