@@ -123,7 +123,7 @@ class Processes(Engine):
         if self._pool:
             # `shutdown` alone would wait for the running shards; Python 3.14 offers `terminate_workers`.
             workers = list((self._pool._processes or {}).values())
-            manager = self._pool._executor_manager_thread
+            manager: threading.Thread | None = vars(self._pool)["_executor_manager_thread"]
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
             for worker in workers:
