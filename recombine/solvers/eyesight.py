@@ -23,7 +23,7 @@ def heights(width: int) -> tuple[int, int]:
 
 def fitted(pixels: np.ndarray, along: int = WIDTH) -> np.ndarray:
     """Pictures uint8[n, height, width, 3] in the size of a parser: averaged where they are larger."""
-    height = _height(*pixels.shape[1:3], along)
+    height = _height(pixels.shape[1], pixels.shape[2], along)
     if pixels.shape[1:3] == (height, along):
         return pixels
     planes = torch.from_numpy(np.ascontiguousarray(np.moveaxis(pixels, -1, 1))).float()
