@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +22,8 @@ SIZE = (320, 240)
 AT_ONCE = 100
 
 
-class Detections(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Detections:
     """The objects that were perceived in n pictures."""
 
     count: np.ndarray  # uint8[n]
@@ -74,7 +75,7 @@ class Perceive:
             parts.append(in_order(parser, parser.perceive(pixels)))
         most = self.world.high  # there are no more objects; what is seen beyond is the least sure
         count = np.concatenate([part.count for part in parts]).clip(max=most)
-        columns = {
+        columns: dict[str, Any] = {
             "count": count,
             "place": np.concatenate([part.place[:, :most] for part in parts]),
             **{

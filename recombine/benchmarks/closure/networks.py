@@ -254,8 +254,8 @@ class ClosureNetworks(Networks[Data]):
         if own.view == "detections":
             from recombine.benchmarks.clevr.detections import detected
 
-            seen = detected(study.study.clevr, source)
-            return detections(seen.beliefs, seen.place, seen.count)
+            found = detected(study.study.clevr, source)
+            return detections(found.beliefs, found.place, found.count)
         if own.view == "features":
             return FeatureMaps(Path(own.features) / f"{source}.npy")
         scenes = study.scenes(source)
