@@ -34,6 +34,7 @@ from recombine.solvers.programs import Layout, lay_out, well_formed
 from recombine.solvers.questions import Questions, joined
 from recombine.solvers.training.records import identity_of, read_config
 from recombine.solvers.training.settings import Training
+from recombine.store.checksums import checksum
 from recombine.store.engine import Engine
 from recombine.store.errors import UserError
 from recombine.store.key import Key
@@ -108,7 +109,9 @@ class Options:
     """What only CLOSURE's networks have."""
 
     size: Annotated[Literal["laptop", "paper"], "How large a network is, and how long it is trained."] = "laptop"
-    view: Annotated[Literal["objects", "features", "pixels"], "What a network sees of a scene."] = "objects"
+    view: Annotated[Literal["objects", "detections", "features", "pixels"], "What a network sees of a scene."] = (
+        "objects"
+    )
     noise: Annotated[float, "The deviation of noise on every number of an object."] = 0.0
     features: Annotated[str, "A folder with train.npy and val.npy: images x height x width x channels."] = ""
     supervision: Annotated[Literal["strong", "weak"], "Few-shot generators: told programs, or answers alone."] = (
@@ -151,6 +154,10 @@ class ClosureNetworks(Networks[Data]):
     def data(self, job: Job, study: Data) -> dict[str, str]:
         few = {test: study.recipe(study.study.questions_recipe(test, "train", "closure")).digest for test in TESTS}
         clevr = {"clevr": study.recipe(study.study.clevr.questions_recipe("train")).digest}
+        if job.options.view == "detections":
+            from recombine.benchmarks.clevr.sight import FILE
+
+            clevr["parser"] = checksum(FILE)
         return {**clevr, **few} if job.split == FEW_SHOT else clevr
 
     def usual(self, model: str, options: Options) -> Training:
@@ -197,6 +204,8 @@ class ClosureNetworks(Networks[Data]):
         for test in TESTS:
             for kind in KINDS:
                 study.test(test, "test", kind)
+        if job.options.view == "detections":
+            self.view(job, study, "train"), self.view(job, study, "val")
         if job.split == FEW_SHOT:
             study.few_shot(TESTS)
 
@@ -239,9 +248,14 @@ class ClosureNetworks(Networks[Data]):
 
     def view(self, job: Job, study: Data, source: ClevrPart) -> Any:
         """How a network sees the scenes of a part of CLEVR."""
-        from recombine.solvers.views import FeatureMaps, Pixels, noisy, objects
+        from recombine.solvers.views import FeatureMaps, Pixels, detections, noisy, objects
 
         own = job.options
+        if own.view == "detections":
+            from recombine.benchmarks.clevr.detections import detected
+
+            found = detected(study.study.clevr, source)
+            return detections(found.beliefs, found.place, found.count)
         if own.view == "features":
             return FeatureMaps(Path(own.features) / f"{source}.npy")
         scenes = study.scenes(source)

@@ -98,6 +98,25 @@ def test_a_run_that_was_stopped_ends_in_the_same_bytes(name: str, runs: Path, da
     assert one is not None and other is not None and one["scores"] == other["scores"]
 
 
+def test_a_network_learns_from_what_a_parser_believes(data: Data, tmp_path: Path) -> None:
+    from recombine.benchmarks.clevr.sight import in_order, parser
+    from recombine.render.raytrace import raytrace
+
+    job = job_for("mac", view="detections", steps=3)
+    results = read_results(of_networks.learn(job, data, tmp_path))
+    assert results is not None and results["scores"]["CLEVR"]["questions"] == 30
+    cells = NETWORKS.view(job, data, "val")(np.arange(2))
+    pixels = raytrace(data.scenes("val")[:2], 320, 240, ("rgb",)).rgb
+    assert pixels is not None
+    seen = in_order(parser(), parser().perceive(pixels))
+    order = [a.name for a in data.scenes("val").vocabulary]
+    beliefs = np.concatenate([seen.beliefs[name] for name in order], axis=-1)
+    for image in range(2):
+        there = int(seen.count[image])
+        told = cells.features[image, :there, : beliefs.shape[-1]].numpy()
+        assert np.allclose(told, beliefs[image, :there], atol=2e-3)
+
+
 def test_results_count_every_question_by_family_depth_and_type(runs: Path) -> None:
     found = read_results(runs / "closure-zero-shot-vector-nmn-0")
     assert found is not None
@@ -225,7 +244,12 @@ def test_the_papers_settings() -> None:
         ("mac", "zero-shot", {"questions": 0}, "questions must be at least 1"),
         ("mac", "zero-shot", {"shown": 10_000_000}, "10,000,000 questions cannot be shown; there are 1 to"),
         ("span-parser", "few-shot", {"begin": "somewhere"}, "the span parser learns on zero-shot alone"),
-        ("mac", "zero-shot", {"view": "sound"}, "view must be one of objects, features, pixels, not 'sound'"),
+        (
+            "mac",
+            "zero-shot",
+            {"view": "sound"},
+            "view must be one of objects, detections, features, pixels, not 'sound'",
+        ),
     ],
 )
 def test_jobs_that_cannot_be_done_are_refused(

@@ -1,0 +1,86 @@
+"""What a scene parser believes of the scenes of a study: every scene is drawn and looked at once, and kept."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recombine.benchmarks.clevr.pipeline import ClevrPipeline, Part
+from recombine.benchmarks.clevr.sight import FILE, in_order, solids_parser
+from recombine.benchmarks.clevr.world import ClevrWorld
+from recombine.render.raytrace import raytrace
+from recombine.store.checksums import checksum
+from recombine.store.recipe import Recipe
+from recombine.store.store import write_atomically
+from recombine.world.shards import read_scenes
+
+VERSION = 1
+SIZE = (320, 240)
+"""Width and height of the pictures that are looked at, as the parser was trained."""
+AT_ONCE = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Detections:
+    """The objects that were perceived in n pictures."""
+
+    count: np.ndarray  # uint8[n]
+    place: np.ndarray  # float32[n, k, 2]
+    beliefs: Mapping[str, np.ndarray]  # attribute -> float16[n, k, values]
+
+
+def detected(study: ClevrPipeline, part: Part, file: Path = FILE) -> Detections:
+    """What the parser of a file perceives in pictures of the scenes of a part."""
+    recipe = _recipe(study, part, file)
+
+    def make(draft: Path) -> None:
+        work = Perceive(str(draft), str(study.scenes_folder(part)), study.world, str(file))
+        study.engine.map(work, range(study.shards(part)), f"detections: {part}")
+
+    folder = study.store.get(recipe, make)
+    shards = [dict(np.load(folder / _name(shard))) for shard in range(study.shards(part))]
+    columns = {name: np.concatenate([shard[name] for shard in shards]) for name in shards[0]}
+    return Detections(columns.pop("count"), columns.pop("place"), columns)
+
+
+def _recipe(study: ClevrPipeline, part: Part, file: Path) -> Recipe:
+    inputs = {"scenes": study.scenes_recipe(part).digest, "parser": checksum(file)}
+    return Recipe("clevr-detections", VERSION, {"size": SIZE}, inputs)
+
+
+def _name(shard: int) -> str:
+    return f"detections-{shard:05}.npz"
+
+
+@dataclass(frozen=True)
+class Perceive:
+    """Draws one shard of scenes and looks at the pictures."""
+
+    folder: str
+    scenes_folder: str
+    world: ClevrWorld
+    file: str
+
+    def __call__(self, shard: int) -> None:
+        file = Path(self.folder) / _name(shard)
+        if file.exists():
+            return
+        scenes, parser = read_scenes(self.world, Path(self.scenes_folder), shard), solids_parser(Path(self.file))
+        parts = []
+        for start in range(0, len(scenes), AT_ONCE):
+            pixels = raytrace(scenes[start : start + AT_ONCE], *SIZE, ("rgb",)).rgb
+            assert pixels is not None
+            parts.append(in_order(parser, parser.perceive(pixels)))
+        most = self.world.high  # there are no more objects; what is seen beyond is the least sure
+        count = np.concatenate([part.count for part in parts]).clip(max=most)
+        columns: dict[str, Any] = {
+            "count": count,
+            "place": np.concatenate([part.place[:, :most] for part in parts]),
+            **{
+                name: np.concatenate([part.beliefs[name][:, :most] for part in parts]).astype(np.float16)
+                for name in parts[0].beliefs
+            },
+        }
+        write_atomically(file, lambda draft: np.savez(draft, **columns))
