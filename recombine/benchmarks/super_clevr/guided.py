@@ -165,7 +165,7 @@ class Guide:
                 )
                 pair = {"shape": drawn // self.colors, "color": drawn % self.colors}
                 for attribute, column in (pair if name == "pair" else {name: drawn}).items():
-                    values[attribute][np.ix_(worlds, places)] = column[:, None]
+                    values[attribute][worlds[:, None], places] = column[:, None]
 
 
 def _along(values: np.ndarray, axes: tuple[int, ...], several: int) -> np.ndarray:
