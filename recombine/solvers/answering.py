@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from recombine.solvers.networks.nscl import ConceptLearner
 from recombine.solvers.networks.readers import MODULAR
 from recombine.solvers.parsing import groups, words
 from recombine.solvers.programs import Layout
@@ -41,6 +42,19 @@ class AnswerLesson:
 
     def validate(self) -> Mapping[str, float]:
         return self.validation(self.network)
+
+
+@dataclass(frozen=True, eq=False)
+class ConceptLesson(AnswerLesson):
+    """The objective of a concept learner: answer a question by its program."""
+
+    network: ConceptLearner
+
+    def loss(self, rows: np.ndarray) -> Tensor:
+        device = next(self.network.parameters()).device
+        answer = torch.from_numpy(self.questions.answer[rows].astype(np.int64)).to(device)
+        cells = self.view(self.questions.image[rows]).to(device)
+        return self.network.loss(cells, self.questions.programs.rows(rows), answer)
 
 
 def scores(
