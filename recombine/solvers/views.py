@@ -170,8 +170,15 @@ class Pixels:
 class Pictures(Protocol):
     """Pictures that were drawn before."""
 
-    boxes: np.ndarray  # float32[n, k, 4]: left, top, right, bottom from 0 to 1
-    count: np.ndarray  # uint8[n]
+    @property
+    def boxes(self) -> np.ndarray:
+        """float32[n, k, 4]: left, top, right, bottom from 0 to 1"""
+        ...
+
+    @property
+    def count(self) -> np.ndarray:
+        """uint8[n]"""
+        ...
 
     def __len__(self) -> int: ...
 

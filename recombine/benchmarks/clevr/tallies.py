@@ -30,16 +30,21 @@ def answered(
     return {"right": said.argmax(axis=1) == questions.answer}
 
 
-def tallied(questions: Questions, asked: Asked, functions: Functions) -> dict[str, Any]:
-    """Shares of questions, and how many of each family, depth and type are right: [right, asked]."""
+def tallied(questions: Questions, asked: Asked, functions: Functions, images: bool = False) -> dict[str, Any]:
+    """Shares of questions, and how many of each family, depth and type are right: [right, asked].
+
+    With `images`, also how many of the questions about each image are right, and how many there are.
+    """
     marks = asked(questions)
-    right = marks["right"]
+    right, many = marks["right"], np.bincount(questions.image)
+    by_image = {"right": np.bincount(questions.image, right).astype(int).tolist(), "asked": many.tolist()}
     return {
         "questions": len(questions),
         **{name: float(values.mean()) for name, values in marks.items()},
         "families": counted_by(questions.family, right),
         "depths": counted_by(questions.depth, right),
         "types": counted_by(np.array(("",) * SPECIAL + functions.words)[questions.token[:, 0]], right),
+        **({"images": by_image} if images else {}),
     }
 
 

@@ -74,9 +74,11 @@ def _note(groups: Sequence[Group]) -> str:
 
 def in_domain(groups: Sequence[Group]) -> Table:
     """Trained and tested on the same variant."""
-    columns = (*_first(), Column("trained on"), Column("accuracy", "right", ".1f"), Column("paper", "right"))
+    known = any(group.paper(group.job.split) is not None for group in groups)
+    names = ("accuracy", *(["paper"] if known else []))
+    columns = (*_first(), Column("trained on"), *(Column(name, "right", ".1f") for name in names))
     rows = tuple(
-        (*_named(group), group.job.split, group.score(group.job.split), group.paper(group.job.split))
+        (*_named(group), group.job.split, *(group.score(group.job.split), group.paper(group.job.split))[: len(names)])
         for group in groups
     )
     return Table("Figure 3: trained and tested on the same variant", columns, rows, _note(groups))  # type: ignore[arg-type]

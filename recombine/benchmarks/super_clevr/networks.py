@@ -273,9 +273,7 @@ class SuperClevrNetworks(Networks[Data]):
                 if job.options.about == "part" and variant == "easy":
                     continue
                 questions, view = self._asked(job, study, variant, "test")
-                marks = answered(job.model, network, view, questions)
-                one = tallied(questions, lambda _, marks=marks: marks, functions)
-                found[variant] = {**one, "images": _by_image(questions, marks["right"])}
+                found[variant] = tallied(questions, partial(answered, job.model, network, view), functions, True)
         return {"scores": found, **self.tested(job, study)}
 
     # --- results
@@ -306,12 +304,6 @@ class SuperClevrNetworks(Networks[Data]):
 
 
 NETWORKS = SuperClevrNetworks()
-
-
-def _by_image(questions: Questions, right: np.ndarray) -> dict[str, list[int]]:
-    """How many questions about each image are right, and how many there are."""
-    asked = np.bincount(questions.image)
-    return {"right": np.bincount(questions.image, right, len(asked)).astype(int).tolist(), "asked": asked.tolist()}
 
 
 class _Unseen:

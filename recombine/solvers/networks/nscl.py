@@ -105,6 +105,10 @@ class Believed(NamedTuple):
 class ConceptLearner(nn.Module):
     """Programs and objects to scores of answers; the words of the question are not read."""
 
+    value: Tensor
+    is_value: Tensor
+    about: Tensor
+
     def __init__(self, plan: ConceptPlan) -> None:
         super().__init__()
         self.plan, own = plan, plan.language
