@@ -54,13 +54,18 @@ def stages(
     key: Key,
 ) -> tuple[Stage, ...]:
     """The stages of a training of so many steps of batches; each row has so many objects and steps, int[n]."""
-    found = []
-    for number, lesson in enumerate(lessons):
-        rows = np.flatnonzero((objects <= lesson.objects) & (steps <= lesson.steps))
-        wanted = round(lesson.share * length) * batch
-        if not len(rows) or not wanted:
-            continue
-        if len(rows) > wanted:
-            rows = np.sort((key / number).rng().permutation(rows)[:wanted])
-        found.append(Stage(rows, max(1, wanted // len(rows)), alike[rows]))
-    return (*found, Stage(np.arange(len(objects)), alike=alike))
+    easy = [np.flatnonzero((objects <= lesson.objects) & (steps <= lesson.steps)) for lesson in lessons]
+    early = [
+        early_stage(rows, round(lesson.share * length) * batch, alike, key / number)
+        for number, (rows, lesson) in enumerate(zip(easy, lessons))
+    ]
+    return (*(stage for stage in early if stage is not None), Stage(np.arange(len(objects)), alike=alike))
+
+
+def early_stage(rows: np.ndarray, wanted: int, alike: np.ndarray, key: Key) -> Stage | None:
+    """A stage that shows so many rows in all: some of these once, or all of them several times."""
+    if not len(rows) or not wanted:
+        return None
+    if len(rows) > wanted:
+        rows = np.sort(key.rng().permutation(rows)[:wanted])
+    return Stage(rows, max(1, wanted // len(rows)), alike[rows])

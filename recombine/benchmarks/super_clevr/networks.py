@@ -48,8 +48,8 @@ WIDTHS = (16, 32, 48, 64, 64)
 """The channels of the convolutions that look at pictures at laptop size."""
 NARROW = 64
 """The width of networks that look at pictures at laptop size."""
-GROUNDING = 0.3
-"""The share of mDETR's steps in which it learns to find objects alone, at laptop size; the paper's is a half."""
+GROUNDING = {"laptop": 0.3, "paper": 0.5}
+"""The share of mDETR's steps in which it learns to find objects alone, by size."""
 
 _PAPER = Training(batch=64, judge="loss", validate_every=1_000, checkpoint_every=60.0)
 PAPER: dict[str, Training] = {
@@ -171,6 +171,7 @@ class SuperClevrNetworks(Networks[Data]):
             study.pictures(job.split, "train", picture_size(job.options.picture))
         if job.model == MDETR:
             study.groundings(job.split, "train")
+            study.groundings(job.split, "val", self._images(job, study, "val", VALIDATED))
 
     def tested(self, job: Job, study: Data) -> dict[str, Any]:
         return {"questions": job.options.questions}
@@ -225,6 +226,7 @@ class SuperClevrNetworks(Networks[Data]):
     def network(self, job: Job, study: Data) -> Any:
         from recombine.benchmarks.clevr.concepts import concept_language
         from recombine.solvers.networks import readers
+        from recombine.solvers.networks.mdetr import AnswerKinds, Mdetr, MdetrPlan
         from recombine.solvers.networks.nscl import ConceptLearner, ConceptPlan
         from recombine.solvers.training.seeding import seeded
 
@@ -235,6 +237,14 @@ class SuperClevrNetworks(Networks[Data]):
             plan = ConceptPlan.paper if own.size == "paper" else ConceptPlan
             with seeded(key):
                 return ConceptLearner(plan(concept_language(dialect), shape))
+        if job.model == MDETR:
+            own_kinds = concept_language(dialect)
+            values = tuple(n for n, value in enumerate(own_kinds.value) if value >= 0)
+            kinds = AnswerKinds(own_kinds.truth, own_kinds.numbers, values)
+            with seeded(key):
+                return Mdetr(
+                    (MdetrPlan.paper if own.size == "paper" else MdetrPlan)(len(study.vocabulary), kinds, shape)
+                )
         small = {"width": NARROW} if shape.pixels and own.size == "laptop" and job.model != LSTM else {}
         return readers.build(
             job.model, own.size, len(study.vocabulary), functions_of(dialect), answers, shape, key, **small
@@ -253,6 +263,8 @@ class SuperClevrNetworks(Networks[Data]):
         validation = partial(validated, job.model, seen, held)
         # Questions about one picture go together, so that it is looked at once.
         near = questions.image.astype(np.int64) if view.shape.pixels else alike(job.model, questions, view)
+        if job.model == MDETR:
+            return self._grounded(job, study, network, near, validation)
         if job.model != NSCL:
             return AnswerLesson(network, view, questions, (Stage(np.arange(len(questions)), alike=near),), validation)
         filters = frozenset(n for n, act in enumerate(network.plan.language.act) if act == "filter")
@@ -262,6 +274,28 @@ class SuperClevrNetworks(Networks[Data]):
         objects, key = view.cells(questions.image), job.key / "curriculum"
         found = stages(lessons, objects, steps, near, length, job.training.batch, key)
         return ConceptLesson(network, view, questions, found, validation)
+
+    def _grounded(self, job: Job, study: Data, network: Any, near: np.ndarray, validation: Any) -> Any:
+        """mDETR's two lessons: to find objects, by questions that speak of none twice; then to answer as well."""
+        from recombine.solvers.answering import GroundedLesson, located
+        from recombine.solvers.curriculum import early_stage
+        from recombine.solvers.training.batches import Stage
+
+        (questions, view), (held, seen) = (self._asked(job, study, job.split, part) for part in ("train", "val"))
+        images = self._images(job, study, "val", VALIDATED)
+        grounding, of_held = study.groundings(job.split, "train"), study.groundings(job.split, "val", images)
+        share, length, many = GROUNDING[job.options.size], job.training.steps, len(questions)
+        assert length is not None
+        wanted = round(share * length) * job.training.batch
+        alone = early_stage(np.flatnonzero(grounding.once()), wanted, near, job.key / "grounding")
+        first = () if alone is None else (replace(alone, rows=alone.rows + many),)
+
+        def validate(network: Any) -> dict[str, float]:
+            return {**validation(network), "found": located(network, seen, held, of_held)}
+
+        return GroundedLesson(
+            network, view, questions, (*first, Stage(np.arange(many), alike=near)), validate, grounding=grounding
+        )
 
     def examine(self, job: Job, study: Data, network: Any) -> dict[str, Any]:
         from recombine.solvers.training.loop import settled

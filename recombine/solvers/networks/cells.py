@@ -115,7 +115,7 @@ class Stem(nn.Module):
     def __init__(self, shape: CellShape, width: int, layers: int = 2, tell_places: bool = True) -> None:
         super().__init__()
         self.shape, self.tell_places = shape, tell_places
-        self.pixels = _small_cnn(shape) if shape.pixels else None
+        self.pixels = small_cnn(shape) if shape.pixels else None
         told = (shape.widths[-1] if shape.pixels else shape.features) + (shape.places if tell_places else 0)
         widths = [told] + [width] * layers
         self.layers = nn.ModuleList(Near(a, b, shape.grid) for a, b in pairwise(widths))
@@ -137,7 +137,8 @@ class Stem(nn.Module):
         return seen._replace(features=x).asked()
 
 
-def _small_cnn(shape: CellShape) -> nn.Module:
+def small_cnn(shape: CellShape) -> nn.Module:
+    """What looks at pixels: 3x3 convolutions, of which all but the first halve the sides."""
     parts: list[nn.Module] = []
     channels = 3
     for place, width in enumerate(shape.widths):

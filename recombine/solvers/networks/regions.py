@@ -46,11 +46,19 @@ def generous_overlap(one: Tensor, other: Tensor) -> Tensor:
     >>> float(generous_overlap(box, box)), float(generous_overlap(box, box + torch.tensor([2.0, 0.0, 2.0, 0.0])))
     (1.0, -0.3333333134651184)
     """
-    shared = areas(
-        torch.cat([torch.maximum(one[..., :2], other[..., :2]), torch.minimum(one[..., 2:], other[..., 2:])], -1)
-    )
-    hull = areas(
-        torch.cat([torch.minimum(one[..., :2], other[..., :2]), torch.maximum(one[..., 2:], other[..., 2:])], -1)
-    )
+    shared = _shared(one, other)
+    low, far = torch.minimum(one[..., :2], other[..., :2]), torch.maximum(one[..., 2:], other[..., 2:])
+    hull = areas(torch.cat([low, far], dim=-1))
     union = areas(one) + areas(other) - shared
     return shared / union.clamp(min=1e-9) - (hull - union) / hull.clamp(min=1e-9)
+
+
+def overlap(one: Tensor, other: Tensor) -> Tensor:
+    """The area that two boxes share, by that of both together (IoU), from 0 to 1: float[..., 4] each, broadcast."""
+    shared = _shared(one, other)
+    return shared / (areas(one) + areas(other) - shared).clamp(min=1e-9)
+
+
+def _shared(one: Tensor, other: Tensor) -> Tensor:
+    low, far = torch.maximum(one[..., :2], other[..., :2]), torch.minimum(one[..., 2:], other[..., 2:])
+    return areas(torch.cat([low, far], dim=-1))
