@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from recombine.benchmarks.clevr.answers import answers_of, columns_of
+from recombine.benchmarks.clevr.exam import VERIFIER as VERIFIER
 from recombine.benchmarks.clevr.exam import mark
 from recombine.benchmarks.clevr.language import Dialect
 from recombine.benchmarks.clevr.pipeline import Part
