@@ -44,7 +44,19 @@ def test_an_answer_is_read_in_every_usual_format(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "?", "yes or no", "It is not yes.", "maybe", "yesterday", "I cannot tell.", '{"yes": 2}', '{"blue": 1}', "{", "[[["],
+    [
+        "",
+        "?",
+        "yes or no",
+        "It is not yes.",
+        "maybe",
+        "yesterday",
+        "I cannot tell.",
+        '{"yes": 2}',
+        '{"blue": 1}',
+        "{",
+        "[[[",
+    ],
 )
 def test_what_is_no_answer_is_unreadable(text: str) -> None:
     assert plain.read(text, ASKED) == (None,)
@@ -110,7 +122,7 @@ JUNK = st.recursive(
 )
 
 
-@given(JUNK | st.text("yesno{}[]\":0.1,\n<>answer\\boxed/ ", max_size=80), st.integers(1, 4))
+@given(JUNK | st.text('yesno{}[]":0.1,\n<>answer\\boxed/ ', max_size=80), st.integers(1, 4))
 def test_nothing_that_a_model_says_is_an_error(said: Any, count: int) -> None:
     found = plain.score(said, ["yes"] * count, ASKED, 3)
     assert 0 <= found.score <= 1 and len(found.said) == count
@@ -122,7 +134,12 @@ def test_a_reward_is_what_trl_asks_for() -> None:
     said = [[{"role": "assistant", "content": text}] for text in ("26. yes\n27. no", "no\nno", "what?")]
     columns: dict[str, Any] = {"answers": [["yes", "no"]] * 3, "options": [ASKED] * 3, "shown": [["no"] * 25] * 3}
     found = reward(
-        completions=said, benchmark=["curi"] * 3, prompts=[], completion_ids=[], log_metric=logged.__setitem__, **columns
+        completions=said,
+        benchmark=["curi"] * 3,
+        prompts=[],
+        completion_ids=[],
+        log_metric=logged.__setitem__,
+        **columns,
     )
     assert found == [1.0, 0.5, 0.0] and logged == {"unreadable": 2 / 6}
     with pytest.raises(UserError, match="belong together"):
