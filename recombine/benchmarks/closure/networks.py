@@ -40,6 +40,7 @@ from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.paths import within
 from recombine.store.store import Store
+from recombine.world.scenes import Scenes
 
 GENERATOR, SPANS = "generator", "span-parser"
 PARSERS = (GENERATOR, SPANS)
@@ -248,21 +249,32 @@ class ClosureNetworks(Networks[Data]):
 
     def view(self, job: Job, study: Data, source: ClevrPart) -> Any:
         """How a network sees the scenes of a part of CLEVR."""
-        from recombine.solvers.views import FeatureMaps, Pixels, detections, noisy, objects
+        from recombine.solvers.views import FeatureMaps, detections, noisy
 
         own = job.options
+        if own.view == "features":
+            return FeatureMaps(Path(own.features) / f"{source}.npy")
         if own.view == "detections":
             from recombine.benchmarks.clevr.detections import detected
 
-            found = detected(study.study.clevr, source)
-            return detections(found.beliefs, found.place, found.count)
-        if own.view == "features":
-            return FeatureMaps(Path(own.features) / f"{source}.npy")
-        scenes = study.scenes(source)
-        if own.view == "pixels":
-            return Pixels(scenes, PICTURE)
-        seen = objects(scenes)
+            return detections(*detected(study.study.clevr, source))
+        seen = _seen(own.view, study.scenes(source))
         return noisy(seen, own.noise, Key(job.data_seed) / "closure" / "noise" / source) if own.noise else seen
+
+    def opened(self, study: Any) -> Data:
+        return Data(study.study)
+
+    def sits(self, job: Job, split: str) -> bool:
+        return split in TESTS
+
+    def solver(self, job: Job, study: Data, network: Any) -> Any:
+        from recombine.benchmarks.closure.run_solver import RunSolver
+
+        if job.options.noise or job.options.view == "features":
+            return None
+        view = None if job.model in PARSERS else partial(_seen, job.options.view)
+        inner = network.generator if _weak(job) else network
+        return RunSolver(inner, job.model, study.vocabulary, view, job.training)
 
     def network(self, job: Job, study: Data) -> Any:
         from recombine.solvers.networks import readers
@@ -397,6 +409,17 @@ def _percent(found: Mapping[str, Any]) -> Interval:
 
 def _weak(job: Job) -> bool:
     return bool(job.options.begin) and job.model == GENERATOR and job.options.supervision == "weak"
+
+
+def _seen(view: str, scenes: Scenes) -> Any:
+    """What a network sees of scenes that it may never have seen before."""
+    from recombine.solvers.views import Pixels, detections, objects
+
+    if view == "detections":
+        from recombine.benchmarks.clevr.detections import perceived
+
+        return detections(*perceived(scenes))
+    return Pixels(scenes, PICTURE) if view == "pixels" else objects(scenes)
 
 
 # --- few-shot
