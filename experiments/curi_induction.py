@@ -65,7 +65,9 @@ def main() -> None:
                     name = f"{modality}/{prior}/{split}/{negatives}/{given.episodes}"
                     if name in kept:
                         continue
-                    solver = replace(learner(study, modality, prior == "learnt"), likelihood=likelihood, _seen=seeing._seen)
+                    solver = replace(
+                        learner(study, modality, prior == "learnt"), likelihood=likelihood, _seen=seeing._seen
+                    )
                     kept[name] = scored(study, solver, split, negatives, given.episodes)
                     print(name, kept[name], flush=True)
                     write_text(given.kept, json.dumps(kept, indent=1) + "\n")
