@@ -181,7 +181,7 @@ def works(
                 source = Chosen(dataset.source(part, given.folder), used[part])
             count = min(chosen.first or source.scenes, source.scenes)
             per_file = PHOTOS_PER_FILE if chosen.photo else PER_FILE
-            parameters = {"form": _anywhere(form), "scenes": count, "per_file": per_file}
+            parameters: dict[str, Any] = {"form": _anywhere(form), "scenes": count, "per_file": per_file}
             if isinstance(source, Chosen):
                 parameters["used"] = source.digest
             recipe = Recipe(folder, VERSION, parameters, {"scenes": given.digest})
