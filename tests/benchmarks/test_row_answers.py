@@ -34,7 +34,7 @@ def said(study: Study, row: Row) -> str:
 @pytest.mark.parametrize("form", ["all", "query"])
 def test_episodes_earn_their_gap(tiny: Curi, who: str, form: str) -> None:
     unit, truth, right = [], [], []
-    for row in tiny.answers(tiny.asked(["counting"], form=form), who):
+    for row in tiny.answers(tiny.asked_rows(["counting"], form=form), who):
         found = verdict(row, said(tiny, row))
         assert not found.unreadable
         unit.append((row.split, row.number))
@@ -60,7 +60,9 @@ def test_questions_and_images_earn_their_gap_row_by_row(own_home: Path, split: s
         marks = study.ideal(exams[one.exam.name])
         for who in ("strong", "weak"):
             rows = [
-                row for row in study.answers(study.asked([split]), who) if f"-{one.name.replace('/', '-')}-" in row.id
+                row
+                for row in study.answers(study.asked_rows([split]), who)
+                if f"-{one.name.replace('/', '-')}-" in row.id
             ]
             earned = np.empty(len(rows))
             for row in rows:
@@ -70,7 +72,7 @@ def test_questions_and_images_earn_their_gap_row_by_row(own_home: Path, split: s
 
 def test_an_unknown_learner_is_refused(tiny: Curi) -> None:
     with pytest.raises(UserError, match="no learner 'nobody'; choose one of strong, weak, induction"):
-        next(tiny.answers(tiny.asked(["boolean"], first=1), "nobody"))
+        next(tiny.answers(tiny.asked_rows(["boolean"], first=1), "nobody"))
 
 
 def test_a_prompt_has_its_pictures_where_they_belong(tiny: Curi) -> None:
