@@ -84,8 +84,8 @@ def write_page(out: Path, rows: list, texts: list[str], lengths: list, scale: st
             Column("weak oracle", "right", ".3f"),
         ),
         tuple(rows),
-        f"F1 with 95 % intervals over images, scale {scale}. The paper's networks are {', '.join(MODELS)}; its ResNet is "
-        f"pretrained. All of it took {seconds:.0f} seconds of CPU time.",
+        f"F1 with 95 % intervals over images, scale {scale}. The paper's networks are {', '.join(MODELS)}; its "
+        f"ResNet is pretrained. All of it took {seconds:.0f} seconds of CPU time.",
     )
     found = Table(
         "What was found",
@@ -97,11 +97,13 @@ def write_page(out: Path, rows: list, texts: list[str], lengths: list, scale: st
             Column("definitions that fit", "right"),
         ),
         tuple(lengths),
-        "Definitions that fit: of each disjunct, those at most four atoms longer than the shortest. A longer one weighs "
-        "half as much with every atom.",
+        "Definitions that fit: of each disjunct, those at most four atoms longer than the shortest. A longer one "
+        "weighs half as much with every atom.",
     )
     said = Path(__file__).with_suffix(".md").read_text(encoding="utf-8")
-    told = "What it wrote down: the shortest definition of every class, in the language. `_1a` and the like are its own names."
+    told = (
+        "What it wrote down: the shortest definition of every class, in the language; `_1a` and such are its own names."
+    )
     chapters = [Chapter("Scores", (scores, found)), Chapter("The shortest definitions", tuple(texts), told)]
     write_document(out, "ConceptWorld: searching for definitions", said, chapters)
 
