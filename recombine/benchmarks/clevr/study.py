@@ -1,7 +1,7 @@
 """What one can do with CLEVR."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from recombine.benchmarks.clevr.exam import Ideal
 from recombine.benchmarks.clevr.families import CLEVR_FAMILIES
 from recombine.benchmarks.clevr.formats import QuestionRecord, SceneFile, write_questions, write_scenes
 from recombine.benchmarks.clevr.objects import QuestionSet
-from recombine.benchmarks.clevr.pipeline import PARTS, SHARD, ClevrPipeline, ClevrScale, Part, clevr_scale
+from recombine.benchmarks.clevr.pipeline import PARTS, ClevrPipeline, ClevrScale, Part, clevr_scale
 from recombine.benchmarks.clevr.program import read_program
 from recombine.benchmarks.clevr.question_page import QuestionView, question_card
 from recombine.benchmarks.clevr.questions import Rules
@@ -145,7 +145,7 @@ class Clevr(Study):
         """The questions of a part, about its scenes."""
         name = part_of(part)
         return [
-            RowSet(exam.name, exam.name, part_named(part), partial(shard_pieces, exam), self.asks, name)
+            RowSet(exam.name, exam.name, part_named(part), partial(shard_pieces, exam), self.asks, name, exam)
             for exam in self.exams(splits, part)
         ]
 
@@ -172,7 +172,13 @@ class Clevr(Study):
         chosen = {"family": family, "questions": many} if family else {}
         official = partial(self._write_official, format, family, many) if format in ("json", "jsonl") else None
         found = partial(self._folders, family, many)
-        return self._make(out, chosen, found, render, size, first, format, tell, official)
+        used = partial(self._used, found) if family and render else None
+        return self._make(out, chosen, found, render, size, first, format, tell, official, used=used)
+
+    def _used(self, found: Callable[[], Mapping[str, Path]]) -> dict[str, np.ndarray]:
+        """By part, the scenes that questions are about."""
+        asked = {part: found()[f"questions/{part}"] for part in PARTS}
+        return {part: np.unique(read_table(folder, ["image_index"])["image_index"]) for part, folder in asked.items()}
 
     def artefacts(self, splits: Splits = ()) -> dict[str, Path]:
         return self._folders(None, None)
@@ -190,7 +196,7 @@ class Clevr(Study):
     @property
     def dataset(self) -> Dataset:
         world, parts = self.study.world, tuple((part, self.study.count(part)) for part in PARTS)
-        return Dataset("clevr", world.vocabulary, world.high, parts, SHARD, 320, 240, None)
+        return Dataset("clevr", world.vocabulary, world.high, parts, self.study.shard, 320, 240, None)
 
     def scenes_given(self) -> dict[str, Given]:
         study = self.study

@@ -14,5 +14,6 @@ BENCHMARK = Benchmark(
     study_at="study:SuperClevr",
     language_at="laws:LANGUAGE",
     networks_at="networks:NETWORKS",
+    verifier_at="exam:VERIFIER",
     dataset_at="drawing:opened",
 )
