@@ -11,7 +11,7 @@ from recombine.benchmarks.runs import Group, Outcomes
 from recombine.benchmarks.super_clevr import published
 from recombine.benchmarks.super_clevr.variants import DEFAULT, FACTORS, TRAINED
 from recombine.metrics.degrade import from_one, towards
-from recombine.metrics.intervals import Interval, bootstrap_of
+from recombine.metrics.intervals import LEVEL, RESAMPLES, Interval
 from recombine.report.document import Chapter, Figure
 from recombine.report.score_charts import score_chart
 from recombine.report.table import Cell, Column, Table
@@ -25,6 +25,8 @@ TYPES = {
     "compare values": ("equal_size", "equal_color", "equal_material", "equal_shape"),
 }
 ALL = "all three"
+LEAST = 0.5
+"""Questions that count as right where none is: the degrade of who knows nothing would be none."""
 
 
 def scores(results: Mapping[str, Any]) -> dict[str, dict[str, Interval]]:
@@ -34,11 +36,20 @@ def scores(results: Mapping[str, Any]) -> dict[str, dict[str, Interval]]:
 
 def _accuracy(test: str, images: Mapping[str, Sequence[int]]) -> Interval:
     right, asked = np.array(images["right"], float), np.array(images["asked"], float)
+    drawn = redrawn(len(right), Key(0) / "super-clevr" / "networks" / test)
+    return _bounded(100 * (drawn @ right) / (drawn @ asked))
 
-    def share(rows: np.ndarray) -> np.ndarray:
-        return np.array([100 * right[rows].sum() / asked[rows].sum()])
 
-    return bootstrap_of(share, np.arange(len(right)), Key(0) / "super-clevr" / "networks" / test)[0]
+def redrawn(images: int, key: Key) -> np.ndarray:
+    """How often each image is drawn: first each once, then in every resample, float[1 + resamples, images]."""
+    drawn = key.rng().multinomial(images, np.full(images, 1 / images), RESAMPLES)
+    return np.concatenate([np.ones((1, images)), drawn])
+
+
+def _bounded(values: np.ndarray) -> Interval:
+    """The first value, with the bounds of the others."""
+    low, high = np.quantile(values[1:], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Interval(float(values[0]), float(low), float(high))
 
 
 # --- scores
@@ -147,19 +158,22 @@ def degrade(runs: Mapping[str, Group], factor: str) -> Interval:
         {trained: _images(group, factor, column) for trained, group in runs.items()} for column in ("right", "asked")
     )
     images = min(len(column) for tested in asked.values() for column in tested.values())
-
-    def statistic(rows: np.ndarray) -> np.ndarray:
-        accuracy = {
-            trained: {
-                tested: 100 * float(right[trained][tested][rows].sum() / asked[trained][tested][rows].sum())
-                for tested in FACTORS[factor]
-            }
-            for trained in runs
+    drawn = redrawn(images, Key(0) / "super-clevr" / "degrade" / factor)
+    accuracy = {
+        trained: {
+            tested: 100 * np.maximum(drawn @ right[trained][tested], LEAST) / (drawn @ asked[trained][tested])
+            for tested in FACTORS[factor]
         }
-        return np.array([np.mean([_of_one(accuracy[trained], factor, trained) for trained in runs])])
-
-    key = Key(0) / "super-clevr" / "degrade" / factor
-    return bootstrap_of(statistic, np.arange(images), key)[0]
+        for trained in runs
+    }
+    found = [
+        [
+            _of_one({tested: float(values[i]) for tested, values in by.items()}, factor, trained)
+            for i in range(len(drawn))
+        ]
+        for trained, by in accuracy.items()
+    ]
+    return _bounded(np.mean(found, axis=0))
 
 
 def _images(group: Group, factor: str, column: str) -> dict[str, np.ndarray]:
