@@ -12,17 +12,19 @@ HEIGHTS = (128, 144)
 """Pixels down: pictures of 3:2, as CLEVR's and CURI's are, and of 4:3."""
 SLACK = 0.04
 """How far the ratio of the sides may be from one of these, as a share of it."""
+SHARP = 320
+"""Pixels along a picture in which a parser looks closer at what it found."""
 SMALLEST = 96
 """Pixels along a picture below which small objects are lost."""
 
 
-def fitted(pixels: np.ndarray) -> np.ndarray:
-    """Pictures uint8[n, height, width, 3] in the size of a parser: averaged where they are larger."""
-    height = _height(*pixels.shape[1:3])
-    if pixels.shape[1:3] == (height, WIDTH):
+def fitted(pixels: np.ndarray, width: int = WIDTH) -> np.ndarray:
+    """Pictures uint8[n, height, width, 3] in the size of a parser, or in another: averaged where they are larger."""
+    height = round(_height(*pixels.shape[1:3]) * width / WIDTH)
+    if pixels.shape[1:3] == (height, width):
         return pixels
     planes = torch.from_numpy(np.ascontiguousarray(np.moveaxis(pixels, -1, 1))).float()
-    smaller = interpolate(planes, (height, WIDTH), mode="bilinear", antialias=True, align_corners=False)
+    smaller = interpolate(planes, (height, width), mode="bilinear", antialias=True, align_corners=False)
     return np.ascontiguousarray(np.moveaxis(smaller.round().clamp(0, 255).byte().numpy(), 1, -1))
 
 

@@ -15,7 +15,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from recombine.solvers.eyesight import fitted
+from recombine.solvers.closer import Closer, PartsSeen, PartWords
+from recombine.solvers.eyesight import SHARP, fitted
+from recombine.solvers.networks.attribute_net import AttributeNet
 from recombine.solvers.networks.scene_parser import BOX, CENTRE, PLACE, SceneParser, peaks
 from recombine.solvers.training.tensors import read_tensors, write_tensors
 from recombine.store.errors import UserError
@@ -29,6 +31,8 @@ MOST = 16
 """Objects that are perceived in a picture at most."""
 LEAST = 0.5
 """How likely something must be an object to be perceived."""
+FAINT = 0.05
+"""How likely it must be an object to be worth a closer look."""
 HEIGHT = 0.525
 """Above the ground, where the middle of an object is expected before it is looked at."""
 AT_ONCE = 64
@@ -48,6 +52,8 @@ class Perceived:
     place_spread: np.ndarray  # float32[n, k, 2]
     beliefs: Mapping[str, np.ndarray]  # attribute -> float32[n, k, values]
     strange: np.ndarray  # float32[n]: how unlike the pictures of the parser's world, 1 is the limit
+    parts: PartsSeen | None = None
+    """Of the objects' parts, [n, k, parts], where the parser knows some."""
 
     def __len__(self) -> int:
         return len(self.count)
@@ -92,6 +98,8 @@ def unsureness(count: np.ndarray, beliefs: Mapping[str, np.ndarray]) -> np.ndarr
 
     Two objects beyond doubt are added to every picture, so that few objects are not judged too soon.
     """
+    if not beliefs:
+        return np.zeros(len(count))
     least = np.min([belief.max(axis=-1) for belief in beliefs.values()], axis=0)
     taken = places_taken(count, least.shape[1])
     return ((1 - least) * taken).sum(axis=1) / (count + 2.0)
@@ -108,6 +116,8 @@ class Parser:
     """Attributes and their values."""
     calibration: Calibration = field(default_factory=Calibration)
     usual: "Usual | None" = None
+    closer: Closer | None = None
+    """What says the attributes of objects, where the detector only finds them."""
 
     @classmethod
     def raw(cls, network: SceneParser, attributes: tuple[str, ...]) -> "Parser":
@@ -123,16 +133,22 @@ class Parser:
         """What stands in pictures of any size, uint8[n, height, width, 3]."""
         training = self.network.training
         self.network.eval()
-        parts = [
-            self._parts(fitted(pixels[start : start + AT_ONCE])) for start in range(0, max(1, len(pixels)), AT_ONCE)
-        ]
+        parts = [self._seen(pixels[start : start + AT_ONCE]) for start in range(0, max(1, len(pixels)), AT_ONCE)]
         self.network.train(training)
         together: dict = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         beliefs = {name: together.pop(f"beliefs/{name}") for name in self.attributes}
+        if self.closer is not None and self.closer.parts is not None:
+            looks = {name: together.pop(f"beliefs/parts/{name}") for name, _ in self.closer.parts.looks}
+            together["parts"] = PartsSeen(together.pop("beliefs/parts"), looks)
         if self.usual is not None:
             unsure = unsureness(together["count"], beliefs) / self.usual.most_unsure
             together["strange"] = np.maximum(together["strange"], unsure).astype(np.float32)
         return Perceived(beliefs=beliefs, **together)
+
+    def _seen(self, pixels: np.ndarray) -> dict[str, np.ndarray]:
+        """What is found, and with a closer look what it is."""
+        found = self._parts(fitted(pixels))
+        return found if self.closer is None else {**found, **closer_beliefs(self.closer, pixels, found)}
 
     @torch.no_grad()
     def _parts(self, pixels: np.ndarray) -> dict[str, np.ndarray]:
@@ -161,7 +177,7 @@ class Parser:
             "place_spread": numbers[..., PLACE][..., 2:].clamp(-6, 3).exp() * self.calibration.place,
             "strange": self._strangeness(found.whole.float()),
         }
-        for (name, _), factor, logits in zip(self.names, self.calibration.values, read.values):
+        for (name, _), factor, logits in zip(self.names, self.calibration.values, read.values):  # none, if closer
             columns[f"beliefs/{name}"] = torch.softmax(factor * logits, dim=1).reshape(n, row.shape[1], -1)
         return {
             name: column.cpu().numpy().astype(np.uint8 if name == "count" else np.float32)
@@ -187,7 +203,6 @@ class Parser:
         tensors = {f"network/{name}": tensor for name, tensor in self.network.state_dict().items()}
         if self.usual is not None:
             tensors |= {f"usual/{name}": torch.from_numpy(getattr(self.usual, name)) for name in ("mean", "whiten")}
-        tensors = {name: one.half() if one.is_floating_point() else one for name, one in tensors.items()}
         about = {
             "format": FORMAT,
             "world": self.world,
@@ -196,6 +211,16 @@ class Parser:
             "calibration": vars(self.calibration),
             "limits": None if self.usual is None else [self.usual.farthest, self.usual.most_unsure],
         }
+        if (closer := self.closer) is not None:
+            tensors |= {f"closer/{name}": tensor for name, tensor in closer.network.state_dict().items()}
+            about["closer"] = {
+                "width": closer.network.width,
+                "factors": closer.factors,
+                "part_chance": closer.part_chance,
+                "look_factors": closer.look_factors,
+                "parts": None if closer.parts is None else vars(closer.parts),
+            }
+        tensors = {name: one.half() if one.is_floating_point() else one for name, one in tensors.items()}
         write_tensors(file, tensors, {"parser": json.dumps(about)})
 
     @classmethod
@@ -221,10 +246,9 @@ def _loaded(about: Mapping, tensors: Mapping[str, Tensor]) -> Parser:
     if about["format"] != FORMAT:
         raise ValueError(f"format {about['format']}, not {FORMAT}")
     names = tuple((str(name), tuple(map(str, values))) for name, values in about["attributes"])
-    network = SceneParser(int(about["width"]), tuple(len(values) for _, values in names))
-    network.load_state_dict(
-        {name.removeprefix("network/"): one for name, one in tensors.items() if name.startswith("network/")}
-    )
+    closer = _closer(about["closer"], names, tensors) if "closer" in about else None
+    network = SceneParser(int(about["width"]), () if closer else tuple(len(values) for _, values in names))
+    network.load_state_dict(_under("network/", tensors))
     fields = about["calibration"]
     calibration = Calibration(
         tuple(fields["heat"]), tuple(fields["values"]), float(fields["centre"]), float(fields["place"])
@@ -233,7 +257,42 @@ def _loaded(about: Mapping, tensors: Mapping[str, Tensor]) -> Parser:
     if about["limits"] is not None:
         mean, whiten = (tensors[f"usual/{name}"].float().numpy() for name in ("mean", "whiten"))
         usual = Usual(mean, whiten, *map(float, about["limits"]))
-    return Parser(network.eval(), str(about["world"]), names, calibration, usual)
+    return Parser(network.eval(), str(about["world"]), names, calibration, usual, closer)
+
+
+def _closer(about: Mapping, names: tuple[tuple[str, tuple[str, ...]], ...], tensors: Mapping[str, Tensor]) -> Closer:
+    parts = None
+    if (said := about["parts"]) is not None:
+        looks = tuple((str(name), tuple(map(str, values))) for name, values in said["looks"])
+        parts = PartWords(tuple(map(str, said["names"])), looks, tuple(map(str, said["slots"])))
+    network = AttributeNet(
+        int(about["width"]),
+        tuple(len(values) for _, values in names),
+        0 if parts is None else len(parts.names),
+        () if parts is None else tuple(len(values) for _, values in parts.looks),
+    )
+    network.load_state_dict(_under("closer/", tensors))
+    factor, summand = map(float, about["part_chance"])
+    factors, look_factors = (tuple(map(float, about[name])) for name in ("factors", "look_factors"))
+    return Closer(network.eval(), names, parts, factors, (factor, summand), look_factors)
+
+
+def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): one for name, one in tensors.items() if name.startswith(prefix)}
+
+
+def closer_beliefs(closer: Closer, pixels: np.ndarray, found: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Beliefs about everything that may be an object, from close-ups; those about the rest know nothing."""
+    sharp = fitted(pixels, SHARP)
+    picture, place = np.nonzero(found["sure"] >= FAINT)
+    shape = found["sure"].shape
+    columns = {}
+    for name, said in closer.look(sharp, picture, found["box"][picture, place]).items():
+        blank = 0.0 if name == "parts" else 1 / said.shape[-1]
+        column = np.full((*shape, *said.shape[1:]), blank, np.float32)
+        column[picture, place] = said
+        columns[f"beliefs/{name}"] = column
+    return columns
 
 
 def ground(centre: Tensor, height: int, width: int) -> Tensor:

@@ -12,7 +12,7 @@ from recombine.render.raytrace import raytrace
 from recombine.solvers import parser_training
 from recombine.solvers.eyesight import HEIGHTS, WIDTH, fitted
 from recombine.solvers.networks.scene_parser import SceneParser, peaks
-from recombine.solvers.parser_training import Lesson, _factor, _logistic, taught
+from recombine.solvers.parser_training import Lesson, factor_of, logistic_of, taught
 from recombine.solvers.perception import HEIGHT, Parser, ground, unsureness
 from recombine.solvers.scene_labels import Labels, labels_of
 from recombine.solvers.scene_parsing import augmented, cropped, matched, parse_loss
@@ -108,10 +108,10 @@ def test_calibration_finds_the_temperature_that_was_there() -> None:
     logits = rng.normal(size=(20_000, 4))
     chance = np.exp(2 * logits) / np.exp(2 * logits).sum(axis=1, keepdims=True)
     truth = (rng.random((20_000, 1)) > chance.cumsum(axis=1)).sum(axis=1)
-    assert _factor(logits, truth) == pytest.approx(2, rel=0.1)
+    assert factor_of(logits, truth) == pytest.approx(2, rel=0.1)
     sure = rng.random(20_000)
     odds = 3 * np.log(sure / (1 - sure)) - 1
-    factor, summand = _logistic(sure, rng.random(20_000) < 1 / (1 + np.exp(-odds)))
+    factor, summand = logistic_of(sure, rng.random(20_000) < 1 / (1 + np.exp(-odds)))
     assert (factor, summand) == pytest.approx((3, -1), rel=0.15)
 
 
