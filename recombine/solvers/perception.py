@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from recombine.solvers.closer import Closer, PartsSeen, PartWords
-from recombine.solvers.eyesight import SHARP, fitted
+from recombine.solvers.eyesight import SHARP, WIDTH, fitted
 from recombine.solvers.networks.attribute_net import AttributeNet
 from recombine.solvers.networks.scene_parser import BOX, CENTRE, PLACE, SceneParser, peaks
 from recombine.solvers.training.tensors import read_tensors, write_tensors
@@ -116,14 +116,16 @@ class Parser:
     """Attributes and their values."""
     calibration: Calibration = field(default_factory=Calibration)
     usual: "Usual | None" = None
+    along: int = WIDTH
+    """Pixels along the pictures that it looks at."""
     closer: Closer | None = None
     """What says the attributes of objects, where the detector only finds them."""
 
     @classmethod
-    def raw(cls, network: SceneParser, attributes: tuple[str, ...]) -> "Parser":
+    def raw(cls, network: SceneParser, attributes: tuple[str, ...], along: int = WIDTH) -> "Parser":
         """A parser that is not calibrated yet."""
         values = tuple((name, tuple(map(str, range(n)))) for name, n in zip(attributes, network.values))
-        return cls(network, "", values, Calibration(values=(1.0,) * len(values)))
+        return cls(network, "", values, Calibration(values=(1.0,) * len(values)), along=along)
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -147,7 +149,7 @@ class Parser:
 
     def _seen(self, pixels: np.ndarray) -> dict[str, np.ndarray]:
         """What is found, and with a closer look what it is."""
-        found = self._parts(fitted(pixels))
+        found = self._parts(fitted(pixels, self.along))
         return found if self.closer is None else {**found, **closer_beliefs(self.closer, pixels, found)}
 
     @torch.no_grad()
@@ -189,7 +191,7 @@ class Parser:
         """What the network makes of pictures as a whole, float32[n, d]."""
         self.network.eval()
         like = next(self.network.parameters())
-        parts = [fitted(pixels[start : start + AT_ONCE]) for start in range(0, len(pixels), AT_ONCE)]
+        parts = [fitted(pixels[start : start + AT_ONCE], self.along) for start in range(0, len(pixels), AT_ONCE)]
         return np.concatenate([self.network(_planes(part, like)).whole.cpu().numpy() for part in parts])
 
     def _strangeness(self, whole: Tensor) -> Tensor:
@@ -207,6 +209,7 @@ class Parser:
             "format": FORMAT,
             "world": self.world,
             "width": self.network.width,
+            "along": self.along,
             "attributes": [[name, list(values)] for name, values in self.names],
             "calibration": vars(self.calibration),
             "limits": None if self.usual is None else [self.usual.farthest, self.usual.most_unsure],
@@ -257,7 +260,8 @@ def _loaded(about: Mapping, tensors: Mapping[str, Tensor]) -> Parser:
     if about["limits"] is not None:
         mean, whiten = (tensors[f"usual/{name}"].float().numpy() for name in ("mean", "whiten"))
         usual = Usual(mean, whiten, *map(float, about["limits"]))
-    return Parser(network.eval(), str(about["world"]), names, calibration, usual, closer)
+    along = int(about.get("along", WIDTH))
+    return Parser(network.eval(), str(about["world"]), names, calibration, usual, along, closer)
 
 
 def _closer(about: Mapping, names: tuple[tuple[str, tuple[str, ...]], ...], tensors: Mapping[str, Tensor]) -> Closer:
