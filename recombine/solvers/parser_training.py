@@ -33,6 +33,8 @@ TOO_FAR = 1.5
 """How much farther from the mean than the farthest of the held-out pictures a picture of the same world may be."""
 RARELY = 0.005
 """The share of held-out pictures that one may be too unsure of, before the limit is moved away by as much."""
+RIDGE = 1e-3
+"""What large weights cost that tell other worlds."""
 SMALL = 1e-3
 """What is added to the variances of whole pictures, of their mean, before they are whitened."""
 
@@ -57,6 +59,7 @@ class Lesson:
     """A parser to begin from, of the same width; what it says of other attributes is left out."""
     reads: tuple[str, ...] | None = None
     """The attributes that the detector reads itself: all, unless a closer look does it."""
+    held_back: int = HELD
 
     @property
     def training(self) -> Training:
@@ -86,7 +89,8 @@ class Lesson:
         return tuple((one.name, one.values) for one in known if self.reads is None or one.name in self.reads)
 
     def held(self, store: Store, engine: Engine) -> LabelledPictures:
-        return labelled(self.world, HELD, self.size, self.key / "held", store, engine, "pictures held back", self.along)
+        key, many = self.key / "held", self.held_back
+        return labelled(self.world, many, self.size, key, store, engine, "pictures held back", self.along)
 
     def learnt_from(self, store: Store, engine: Engine) -> LabelledPictures:
         return labelled(self.world, self.pictures, self.size, self.key / "train", store, engine, "pictures", self.along)
@@ -175,8 +179,14 @@ def calibrated(parser: Parser, held: LabelledPictures, key: Key) -> Parser:
 
 def in_other_light(held: LabelledPictures, key: Key) -> np.ndarray:
     """All pictures, augmented as the key says, uint8[n, h, w, 3]."""
+    return lit(held.take(np.arange(len(held))), key)
+
+
+def lit(pictures: np.ndarray, key: Key) -> np.ndarray:
+    """Pictures uint8[n, h, w, 3] in another light, as the key says."""
     with seeded(key):
-        parts = [augmented(torch.from_numpy(held.take(rows))) for rows in np.array_split(np.arange(len(held)), 10)]
+        rows = np.array_split(np.arange(len(pictures)), 10)
+        parts = [augmented(torch.from_numpy(pictures[some])) for some in rows]
     return (torch.cat(parts).permute(0, 2, 3, 1) * 255).round().byte().numpy()
 
 
@@ -229,6 +239,31 @@ def with_closer(detector: Parser, closer: Closer, pictures: np.ndarray) -> Parse
     found = made.perceive(pictures)
     limit = _unsure_limit(unsureness(found.count, found.beliefs))
     return replace(made, usual=detector.usual._replace(most_unsure=limit))
+
+
+def against(parser: Parser, own: np.ndarray, others: np.ndarray, key: Key) -> Parser:
+    """The parser with what tells objects of other worlds from its own, from pictures of both in another light."""
+    assert parser.usual is not None
+    features = [parser.object_features(lit(some, key / name)) for name, some in (("own", own), ("others", others))]
+    x = torch.from_numpy(np.concatenate(features)).double()
+    wanted = torch.cat([torch.full((len(one),), float(other)) for other, one in enumerate(features)]).double()
+    middle, scale = x.mean(dim=0), x.std(dim=0) + SMALL
+    weights = torch.zeros(x.shape[1] + 1, dtype=torch.float64, requires_grad=True)
+    each = torch.where(wanted > 0, len(x) / wanted.sum(), len(x) / (1 - wanted).sum()) / 2
+    optimiser = torch.optim.LBFGS([weights], max_iter=200)
+
+    def lost() -> Tensor:
+        optimiser.zero_grad()
+        said = ((x - middle) / scale) @ weights[:-1] + weights[-1]
+        loss = binary_cross_entropy_with_logits(said, wanted, each) + RIDGE * weights.square().sum()
+        loss.backward()
+        return loss
+
+    optimiser.step(lost)
+    found = weights.detach()
+    slope = found[:-1] / scale
+    foreign = torch.cat([slope, (found[-1] - slope @ middle)[None]]).float().numpy()
+    return replace(parser, usual=parser.usual._replace(foreign=foreign))
 
 
 def _unsure_limit(unsure: np.ndarray) -> float:

@@ -6,7 +6,7 @@ by which its logits are multiplied, and one for each spread.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -71,6 +71,22 @@ class Perceived:
         return Scenes(vocabulary, self.count, codes, np.concatenate([place, height[..., None]], -1).astype(np.float32))
 
 
+def joined(some: Sequence[Perceived]) -> Perceived:
+    """The pictures of several, one after the other."""
+    columns = {
+        name: np.concatenate([getattr(one, name) for one in some])
+        for name, value in vars(some[0]).items()
+        if isinstance(value, np.ndarray)
+    }
+    beliefs = {name: np.concatenate([one.beliefs[name] for one in some]) for name in some[0].beliefs}
+    seen = [one.parts for one in some if one.parts is not None]
+    parts = None
+    if seen:
+        looks = {name: np.concatenate([one.looks[name] for one in seen]) for name in seen[0].looks}
+        parts = PartsSeen(np.concatenate([one.chance for one in seen]), looks)
+    return Perceived(beliefs=beliefs, parts=parts, **columns)
+
+
 @dataclass(frozen=True)
 class Calibration:
     """What logits and spreads are multiplied with, and what a usual picture is."""
@@ -91,6 +107,8 @@ class Usual(NamedTuple):
     """How far from the mean a picture may be."""
     most_unsure: float
     """How unsure of its objects the parser may be."""
+    foreign: np.ndarray | None = None
+    """float32[features + 1]: tells the objects of other worlds from its own, where it was shown some: a logistic."""
 
 
 def unsureness(count: np.ndarray, beliefs: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -144,7 +162,8 @@ class Parser:
             together["parts"] = PartsSeen(together.pop("beliefs/parts"), looks)
         if self.usual is not None:
             unsure = unsureness(together["count"], beliefs) / self.usual.most_unsure
-            together["strange"] = np.maximum(together["strange"], unsure).astype(np.float32)
+            foreign = 2 * _mean_of_taken(together.pop("foreign"), together["count"])
+            together["strange"] = np.max([together["strange"], unsure, foreign], axis=0).astype(np.float32)
         return Perceived(beliefs=beliefs, **together)
 
     def _seen(self, pixels: np.ndarray) -> dict[str, np.ndarray]:
@@ -179,6 +198,8 @@ class Parser:
             "place_spread": numbers[..., PLACE][..., 2:].clamp(-6, 3).exp() * self.calibration.place,
             "strange": self._strangeness(found.whole.float()),
         }
+        if self.usual is not None:
+            columns["foreign"] = self._foreign(found.features[picture, :, row, column].float())
         for (name, _), factor, logits in zip(self.names, self.calibration.values, read.values):  # none, if closer
             columns[f"beliefs/{name}"] = torch.softmax(factor * logits, dim=1).reshape(n, row.shape[1], -1)
         return {
@@ -200,11 +221,32 @@ class Parser:
         mean, whiten = (torch.from_numpy(one).to(whole) for one in self.usual[:2])
         return ((whole - mean) @ whiten).square().mean(dim=1).sqrt() / self.usual.farthest
 
+    def _foreign(self, features: Tensor) -> Tensor:
+        """How likely each object is one of another world, float[n, k]."""
+        if self.usual is None or self.usual.foreign is None:
+            return torch.zeros(features.shape[:-1], device=features.device)
+        weights = torch.from_numpy(self.usual.foreign).to(features)
+        return torch.sigmoid(features @ weights[:-1] + weights[-1])
+
+    @torch.no_grad()
+    def object_features(self, pixels: np.ndarray) -> np.ndarray:
+        """What the network makes of every object that it perceives in pictures, float32[m, d]."""
+        self.network.eval()
+        like, some = next(self.network.parameters()), []
+        for start in range(0, len(pixels), AT_ONCE):
+            found = self.network(_planes(fitted(pixels[start : start + AT_ONCE], self.along), like))
+            heat, row, column = peaks(found.heat.float(), MOST)
+            factor, summand = self.calibration.heat
+            picture, peak = torch.nonzero(torch.sigmoid(factor * heat + summand) >= LEAST, as_tuple=True)
+            some.append(found.features[picture, :, row[picture, peak], column[picture, peak]].float().cpu().numpy())
+        return np.concatenate(some)
+
     def save(self, file: Path) -> None:
         """Write all of it, in the safetensors format, with half of the digits: beliefs change by less than 0.01."""
         tensors = {f"network/{name}": tensor for name, tensor in self.network.state_dict().items()}
         if self.usual is not None:
-            tensors |= {f"usual/{name}": torch.from_numpy(getattr(self.usual, name)) for name in ("mean", "whiten")}
+            known = {name: getattr(self.usual, name) for name in ("mean", "whiten", "foreign")}
+            tensors |= {f"usual/{name}": torch.from_numpy(one) for name, one in known.items() if one is not None}
         about = {
             "format": FORMAT,
             "world": self.world,
@@ -240,6 +282,11 @@ class Parser:
             raise UserError(f"{file} is damaged or of another version ({said:.200}); get it again") from error
 
 
+def _mean_of_taken(column: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """The mean over perceived objects, 0 where there are none: float[n, k] -> float[n]."""
+    return np.asarray((column * places_taken(count, column.shape[1])).sum(axis=1) / np.maximum(count, 1))
+
+
 def _planes(pixels: np.ndarray, like: Tensor) -> Tensor:
     """uint8[n, h, w, 3] to float[n, 3, h, w] from 0 to 1."""
     return torch.from_numpy(pixels).to(like.device).permute(0, 3, 1, 2).float() / 255
@@ -259,7 +306,9 @@ def _loaded(about: Mapping, tensors: Mapping[str, Tensor]) -> Parser:
     usual = None
     if about["limits"] is not None:
         mean, whiten = (tensors[f"usual/{name}"].float().numpy() for name in ("mean", "whiten"))
-        usual = Usual(mean, whiten, *map(float, about["limits"]))
+        foreign = tensors["usual/foreign"].float().numpy() if "usual/foreign" in tensors else None
+        farthest, most_unsure = map(float, about["limits"])
+        usual = Usual(mean, whiten, farthest, most_unsure, foreign)
     along = int(about.get("along", WIDTH))
     return Parser(network.eval(), str(about["world"]), names, calibration, usual, along, closer)
 

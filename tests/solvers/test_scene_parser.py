@@ -127,11 +127,8 @@ def test_pictures_that_do_not_fit_are_refused(size: tuple[int, int], said: str) 
         fitted(np.zeros((1, *size, 3), np.uint8))
 
 
-def test_a_parser_is_trained_saved_and_read(
-    tmp_path: Path, scenes: Scenes, seen: tuple[np.ndarray, Labels], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(parser_training, "HELD", 10)
-    lesson = Lesson("clevr", WORLD, (160, 120), pictures=20, width=2, steps=1)
+def test_a_parser_is_trained_saved_and_read(tmp_path: Path, scenes: Scenes, seen: tuple[np.ndarray, Labels]) -> None:
+    lesson = Lesson("clevr", WORLD, (160, 120), pictures=20, width=2, steps=1, held_back=10)
     parser = taught(lesson, tmp_path / "run", Store(tmp_path / "store"), InProcess())
     again = taught(lesson, tmp_path / "run", Store(tmp_path / "store"), InProcess())
     parser.save(tmp_path / "parser.safetensors")

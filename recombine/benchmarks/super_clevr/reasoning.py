@@ -73,9 +73,7 @@ def likely_parts(seen: "Perceived", many: int) -> tuple[np.ndarray, np.ndarray, 
     assert seen.parts is not None
     order = np.argsort(-seen.parts.chance, axis=-1, kind="stable")[..., :many]
     chance = np.take_along_axis(seen.parts.chance, order, axis=-1)
-    looks = {
-        look: np.take_along_axis(belief, order[..., None], axis=-2) for look, belief in seen.parts.looks.items()
-    }
+    looks = {look: np.take_along_axis(belief, order[..., None], axis=-2) for look, belief in seen.parts.looks.items()}
     return order, chance, looks
 
 
@@ -266,7 +264,9 @@ class _Columns:
     def __init__(self, dialect: Dialect) -> None:
         self.first, self.words, self.many = columns_of(dialect), dialect.answers, len(answers_of(dialect))
         self.codes = {
-            sort.vocabulary[name].name: sort.vocabulary[name].values for sort in dialect.sorts for name in sort.attributes
+            sort.vocabulary[name].name: sort.vocabulary[name].values
+            for sort in dialect.sorts
+            for name in sort.attributes
         }
 
     def code(self, kind: str, code: Any) -> np.ndarray:
