@@ -1,8 +1,8 @@
 """Rows of a study, streamed to Python or written to a folder with the pictures that they use and no others."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ import numpy as np
 from recombine.render.folders import write_dataset
 from recombine.render.media import PER_FILE, Drawing, MakePack, Pack, Some, contact_sheet
 from recombine.render.rendering import MARK, Tell, picture_size, quiet
+from recombine.store.cards import About
 from recombine.store.durations import time_of
 from recombine.store.errors import UserError
 from recombine.store.outputs import export, holds, positive, write_text
@@ -51,6 +52,8 @@ class Asked:
     """Only those of the first so many episodes or questions of each set."""
     render: str | None = None
     size: str | None = None
+    also: Mapping[str, Any] = field(default_factory=dict)
+    """What else decided the sets."""
 
     def __post_init__(self) -> None:
         positive(first=self.first)
@@ -72,6 +75,7 @@ class Asked:
     def recipe(self, one: RowSet) -> Recipe:
         """What decides the rows of a set."""
         said = {"benchmark": self.study.name, "settings": self.study.settings, "set": one.name, "part": one.part}
+        said |= self.also
         return Recipe("rows", VERSION, said, {})
 
     def rows(self, one: RowSet) -> Iterator[tuple[Row, Scenes]]:
@@ -153,8 +157,19 @@ def stream(asked: Asked) -> Iterator[Row]:
             yield replace(row, media=files)
 
 
-def write(asked: Asked, out: Path, format: str, chosen: Mapping[str, Any], tell: Tell = quiet) -> Path:
-    """Rows in a new folder: for each set and part, files that hold everything that they ask about."""
+def write(
+    asked: Asked,
+    out: Path,
+    format: str,
+    chosen: Mapping[str, Any],
+    tell: Tell = quiet,
+    card: About | None = None,
+    also: Callable[[Path], None] | None = None,
+) -> Path:
+    """Rows in a new folder: for each set and part, files that hold everything that they ask about.
+
+    `card` is what the cards say where that is not the usual; `also` puts further files beside the rows.
+    """
     refuse_format(format)
     study, drawing = asked.study, asked.drawing
     said = {"rows": [f"{one.name}/{one.part}" for one in asked.sets], "form": asked.form, "first": asked.first}
@@ -167,7 +182,7 @@ def write(asked: Asked, out: Path, format: str, chosen: Mapping[str, Any], tell:
         "render": asked.render,
         "size": asked.size,
     }
-    about = replace(study.card(made, "rows"), notes=ROWS_NOTES)
+    about = card or replace(study.card(made, "rows"), notes=ROWS_NOTES)
     if holds(out, made, about):
         tell(f"{out} holds exactly this already")
         return out
@@ -193,6 +208,8 @@ def write(asked: Asked, out: Path, format: str, chosen: Mapping[str, Any], tell:
         for folder in folders:
             (folder / MARK).unlink()
         write_dataset(draft, None, None, {}, made)
+        if also:
+            also(draft)
 
     return export({}, out, [one.name for one in asked.sets], add, about)
 

@@ -11,6 +11,7 @@ import platform
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from inspect import signature
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
@@ -76,7 +77,18 @@ def part_named(name: str) -> str:
     return name
 
 
-class Study(ABC):
+class Opened(ABC):
+    """Remembers what it was opened with; a class of its own, so that signatures are read off `__init__`."""
+
+    opened_with: Mapping[str, Any]
+
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        made = super().__new__(cls)
+        made.opened_with = signature(cls).bind(*args, **options).arguments
+        return made
+
+
+class Study(Opened):
     """What one can do with a benchmark."""
 
     name: ClassVar[str]
@@ -111,6 +123,11 @@ class Study(ABC):
             raise UserError(f"there is no scale '{scale}'; choose one of {', '.join(self.scales)}")
         self.scale_name, self.seed = scale, seed
         self._open(workers, store, progress)
+
+    def again(self, **instead: Any) -> Self:
+        """The same in the same store, with other options in the place of these."""
+        same = {"workers": self.engine, "store": self.store, "progress": self.progress}
+        return type(self)(**{**self.opened_with, **same, **instead})
 
     def _open(self, workers: int | Engine, store: Store | None, progress: Progress) -> None:
         self.store, self.progress = store or Store.default(), progress
@@ -323,6 +340,31 @@ class Study(ABC):
         """Write rows to a new folder, with the pictures or sounds that they use. Goes on where it was stopped."""
         asked = Asked(self, self.row_sets(splits, part_named(part)), form, first, render, size)
         return write_rows(asked, Path(out), format, {}, tell)
+
+    def scales_for(self, rows: int) -> Iterable[Any]:
+        """Scales to try, one after the other, for so many rows of each test."""
+        return self.scales[self.scales.index(self.scale_name) :] if self.scale_name in self.scales else ("demo",)
+
+    def fresh(
+        self,
+        out: str | Path,
+        splits: Splits = (),
+        *,
+        n: Annotated[int, "So many rows, in equal parts of every test."] = 100,
+        form: Form = "all",
+        render: Annotated[
+            str, "images, sounds or words inside the rows; none for the numbers of the scenes."
+        ] = "images",
+        size: Size = None,
+        format: Annotated[str, "parquet, jsonl or webdataset."] = "parquet",
+        tell: Tell = quiet,
+    ) -> Path:
+        """Write a test that nobody has seen to a new folder, with what the ideal learners score on exactly its rows."""
+        from recombine.benchmarks.fresh import make, order_of
+
+        drawn = None if render == "none" else render
+        order = order_of(self, n, splits, form=form, render=drawn, size=size, format=format)
+        return make(self, Path(out), order, tell)
 
     def _learner(self, name: str) -> Any:
         return self.benchmark.part(self.solvers[name])(self, name)

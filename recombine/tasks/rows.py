@@ -174,7 +174,7 @@ def _of_piece(
         asked = mine[count] if count < len(mine) else mine[0]
         yield (
             Row(
-                f"{made['benchmark']}-{given.name.replace('/', '-')}-{given.part}-{name:07}",
+                row_id(made["benchmark"], given, name),
                 str(made["benchmark"]),
                 given.split,
                 given.part,
@@ -191,6 +191,11 @@ def _of_piece(
             ),
             scenes,
         )
+
+
+def row_id(benchmark: str, given: RowSet, number: int) -> str:
+    """What a row is called."""
+    return f"{benchmark}-{given.name.replace('/', '-')}-{given.part}-{number:07}"
 
 
 def _question(examples: Examples, row: int) -> str:
