@@ -40,7 +40,7 @@ def main() -> None:
     seen = sight.in_order(parser, parser.perceive(pictures.rgb))
     spent = (time.process_time() - began) / len(scenes)
     print(f"{1 / spent:.0f} pictures a second on one thread")
-    pairs = matched(labels_of(scenes, pictures.objects), seen.centre, seen.count, CLOSE / 192)
+    pairs = matched(labels_of(scenes, pictures.objects), seen.centre, seen.count, CLOSE)
     said = sight.likeliest(seen)
     print(f"objects found {len(pairs.picture) / pairs.objects:.4f} of {pairs.objects}, perceived {pairs.perceived}")
     for name in said.codes:

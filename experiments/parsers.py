@@ -1,7 +1,7 @@
 """Trains the scene parsers that stand beside their benchmarks; goes on where it was stopped.
 
-A training has two halves of the same length: the second begins from the weights of the first, with other pictures and
-half of the rate.
+A training has two halves: the second begins from the weights of the first, with half of the rate, twice as many
+pictures, which are others, and looks closer.
 
 python experiments/parsers.py clevr --runs runs           trains, calibrates, writes parser.safetensors
 python experiments/parsers.py clevr --runs runs --scores  says how well it does on pictures held back
@@ -29,6 +29,8 @@ def main() -> None:
     options.add_argument("--workers", type=int, default=1)
     options.add_argument("--steps", type=int, help="other than usual: another run")
     options.add_argument("--width", type=int, help="of the network where it begins")
+    options.add_argument("--closer", type=int, default=240, help="pixels along a picture in the second half")
+    options.add_argument("--more", type=int, default=3_000, help="steps of the second half")
     options.add_argument("--out", type=Path, help="another file for the weights")
     options.add_argument("--scores", action="store_true")
     given = options.parse_args()
@@ -42,10 +44,22 @@ def main() -> None:
     store = Store.default()
     with engine(given.workers) as workers:
         if not given.scores:
-            taught(lesson, folder, store, workers, told()).save(first)
-            more = replace(lesson, seed=lesson.seed + 1, rate=lesson.rate / 2, begin=first)
-            taught(more, folder.with_name(f"{folder.name}-more"), store, workers, told()).save(file)
-        found = scores(benchmark.part("sight:parser")(file), lesson.held(store, workers))
+            if not first.exists():
+                taught(lesson, folder, store, workers, told()).save(first)
+            more = replace(
+                lesson,
+                seed=lesson.seed + 1,
+                rate=lesson.rate / 2,
+                pictures=2 * lesson.pictures,
+                steps=given.more,
+                along=given.closer,
+                begin=first,
+            )
+            taught(
+                more, folder.with_name(f"{folder.name}-more-{given.closer}-{given.more}"), store, workers, told()
+            ).save(file)
+        parser = benchmark.part("sight:parser")(file)
+        found = scores(parser, replace(lesson, seed=lesson.seed + 1, along=parser.along).held(store, workers))
     print(file, {name: round(value, 4) for name, value in found.items()})
 
 

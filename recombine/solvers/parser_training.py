@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
+from recombine.solvers.eyesight import WIDTH
 from recombine.solvers.networks.scene_parser import SceneParser
 from recombine.solvers.perception import Calibration, Parser, Usual, unsureness
 from recombine.solvers.scene_labels import LabelledPictures, labelled
@@ -49,6 +50,8 @@ class Lesson:
     steps: int = 2_500
     seed: int = 0
     rate: float = 2e-3
+    along: int = WIDTH
+    """Pixels along the pictures that it looks at."""
     begin: Path | None = None
     """A parser to begin from, of the same width."""
 
@@ -79,10 +82,10 @@ class Lesson:
         return tuple((attribute.name, attribute.values) for attribute in self.world.vocabulary)
 
     def held(self, store: Store, engine: Engine) -> LabelledPictures:
-        return labelled(self.world, HELD, self.size, self.key / "held", store, engine, "pictures held back")
+        return labelled(self.world, HELD, self.size, self.key / "held", store, engine, "pictures held back", self.along)
 
     def learnt_from(self, store: Store, engine: Engine) -> LabelledPictures:
-        return labelled(self.world, self.pictures, self.size, self.key / "train", store, engine, "pictures")
+        return labelled(self.world, self.pictures, self.size, self.key / "train", store, engine, "pictures", self.along)
 
 
 def taught(lesson: Lesson, folder: Path, store: Store, engine: Engine, watch: Watch = unwatched) -> Parser:
@@ -101,6 +104,7 @@ def taught(lesson: Lesson, folder: Path, store: Store, engine: Engine, watch: Wa
         "pictures": lesson.pictures,
         "size": list(lesson.size),
         "width": lesson.width,
+        "along": lesson.along,
         "seed": lesson.seed,
         **({} if lesson.begin is None else {"begin": checksum(lesson.begin)}),
         "training": {name: _plain(value) for name, value in training.fixed().items()},
@@ -108,7 +112,8 @@ def taught(lesson: Lesson, folder: Path, store: Store, engine: Engine, watch: Wa
     run = Run(folder, identity, {"steps": training.steps})
     train(objective, training, run, lesson.key / "training", watch)
     load_best(run.best, network, run.identity)
-    return calibrated(Parser(network.float().eval(), lesson.name, lesson.names), held, lesson.key / "calibration")
+    parser = Parser(network.float().eval(), lesson.name, lesson.names, along=lesson.along)
+    return calibrated(parser, held, lesson.key / "calibration")
 
 
 def _weights(lesson: Lesson) -> SceneParser:
@@ -138,11 +143,11 @@ def calibrated(parser: Parser, held: LabelledPictures, key: Key) -> Parser:
     shown = in_other_light(held, key)
     plain = replace(parser, calibration=Calibration(values=(1.0,) * len(parser.names)), usual=None)
     found = plain.perceive(shown)
-    labels, close = held.labels, CLOSE / shown.shape[2]
-    pairs = matched(labels, found.centre, found.count, close)
+    labels = held.labels
+    pairs = matched(labels, found.centre, found.count, CLOSE)
     mine, other = (pairs.picture, pairs.said), (pairs.picture, pairs.true)
     every = np.full(len(found), found.sure.shape[1])
-    candidates = matched(labels, found.centre, every, close)
+    candidates = matched(labels, found.centre, every, CLOSE)
     real = np.zeros(found.sure.shape, bool)
     real[candidates.picture, candidates.said] = True
     calibration = Calibration(

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from recombine.solvers.eyesight import fitted
+from recombine.solvers.eyesight import WIDTH, fitted
 from recombine.solvers.networks.scene_parser import BOX, CENTRE, PLACE, SceneParser, peaks
 from recombine.solvers.training.tensors import read_tensors, write_tensors
 from recombine.store.errors import UserError
@@ -108,12 +108,14 @@ class Parser:
     """Attributes and their values."""
     calibration: Calibration = field(default_factory=Calibration)
     usual: "Usual | None" = None
+    along: int = WIDTH
+    """Pixels along the pictures that it looks at."""
 
     @classmethod
-    def raw(cls, network: SceneParser, attributes: tuple[str, ...]) -> "Parser":
+    def raw(cls, network: SceneParser, attributes: tuple[str, ...], along: int = WIDTH) -> "Parser":
         """A parser that is not calibrated yet."""
         values = tuple((name, tuple(map(str, range(n)))) for name, n in zip(attributes, network.values))
-        return cls(network, "", values, Calibration(values=(1.0,) * len(values)))
+        return cls(network, "", values, Calibration(values=(1.0,) * len(values)), along=along)
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -124,7 +126,8 @@ class Parser:
         training = self.network.training
         self.network.eval()
         parts = [
-            self._parts(fitted(pixels[start : start + AT_ONCE])) for start in range(0, max(1, len(pixels)), AT_ONCE)
+            self._parts(fitted(pixels[start : start + AT_ONCE], self.along))
+            for start in range(0, max(1, len(pixels)), AT_ONCE)
         ]
         self.network.train(training)
         together: dict = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -173,7 +176,7 @@ class Parser:
         """What the network makes of pictures as a whole, float32[n, d]."""
         self.network.eval()
         like = next(self.network.parameters())
-        parts = [fitted(pixels[start : start + AT_ONCE]) for start in range(0, len(pixels), AT_ONCE)]
+        parts = [fitted(pixels[start : start + AT_ONCE], self.along) for start in range(0, len(pixels), AT_ONCE)]
         return np.concatenate([self.network(_planes(part, like)).whole.cpu().numpy() for part in parts])
 
     def _strangeness(self, whole: Tensor) -> Tensor:
@@ -192,6 +195,7 @@ class Parser:
             "format": FORMAT,
             "world": self.world,
             "width": self.network.width,
+            "along": self.along,
             "attributes": [[name, list(values)] for name, values in self.names],
             "calibration": vars(self.calibration),
             "limits": None if self.usual is None else [self.usual.farthest, self.usual.most_unsure],
@@ -233,7 +237,8 @@ def _loaded(about: Mapping, tensors: Mapping[str, Tensor]) -> Parser:
     if about["limits"] is not None:
         mean, whiten = (tensors[f"usual/{name}"].float().numpy() for name in ("mean", "whiten"))
         usual = Usual(mean, whiten, *map(float, about["limits"]))
-    return Parser(network.eval(), str(about["world"]), names, calibration, usual)
+    along = int(about.get("along", WIDTH))
+    return Parser(network.eval(), str(about["world"]), names, calibration, usual, along)
 
 
 def ground(centre: Tensor, height: int, width: int) -> Tensor:

@@ -12,7 +12,7 @@ import numpy as np
 
 from recombine.render.masks import seen
 from recombine.render.raytrace import raytrace
-from recombine.solvers.eyesight import fitted
+from recombine.solvers.eyesight import WIDTH, fitted
 from recombine.store.arrays import map_array, write_array
 from recombine.store.engine import Engine, shard_bounds
 from recombine.store.key import Key
@@ -24,7 +24,7 @@ from recombine.world.scenes import Scenes
 
 SHARD = 500
 """Pictures of a file."""
-VERSION = 1
+VERSION = 2
 
 
 class Labels(NamedTuple):
@@ -49,6 +49,7 @@ class LabelScenes:
     pictures: int
     size: tuple[int, int]
     key: Key
+    along: int = WIDTH
 
     def __call__(self, shard: int) -> None:
         files = {name: Path(self.folder) / f"{name}-{shard:05}.npy" for name in ("pixels", *Labels._fields)}
@@ -58,7 +59,7 @@ class LabelScenes:
         scenes = self.world.sample(high - low, self.key / shard)
         pictures = raytrace(scenes, *self.size, ("rgb", "objects"))
         assert pictures.rgb is not None and pictures.objects is not None
-        write_array(files["pixels"], fitted(pictures.rgb))
+        write_array(files["pixels"], fitted(pictures.rgb, self.along))
         for name, column in labels_of(scenes, pictures.objects)._asdict().items():
             write_array(files[name], column)
 
@@ -89,25 +90,37 @@ class LabelledPictures:
     def __len__(self) -> int:
         return len(self.labels.count)
 
+    @property
+    def along(self) -> int:
+        """Pixels along a picture."""
+        return self.pixels[0].shape[2]
+
     def take(self, rows: np.ndarray) -> np.ndarray:
         """Some pictures, uint8[rows, height, width, 3]."""
         return np.stack([self.pixels[row // SHARD][row % SHARD] for row in rows])
 
 
 def labelled(
-    world: World, pictures: int, size: tuple[int, int], key: Key, store: Store, engine: Engine, what: str
+    world: World,
+    pictures: int,
+    size: tuple[int, int],
+    key: Key,
+    store: Store,
+    engine: Engine,
+    what: str,
+    along: int = WIDTH,
 ) -> LabelledPictures:
-    """So many pictures of a world, drawn in this size and kept in the size that parsers look at."""
+    """So many pictures of a world, drawn in this size and kept in the size that a parser looks at."""
     recipe = Recipe(
         "labelled-pictures",
         VERSION,
-        {"world": world, "pictures": pictures, "size": size, "key": key, "shard": SHARD},
+        {"world": world, "pictures": pictures, "size": size, "key": key, "shard": SHARD, "along": along},
         {},
     )
     shards = range(-(-pictures // SHARD))
 
     def make(draft: Path) -> None:
-        engine.map(LabelScenes(str(draft), world, pictures, size, key), shards, what)
+        engine.map(LabelScenes(str(draft), world, pictures, size, key, along), shards, what)
 
     folder = store.get(recipe, make)
     columns = {name: [np.load(folder / f"{name}-{shard:05}.npy") for shard in shards] for name in Labels._fields}

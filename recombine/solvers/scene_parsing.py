@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import avg_pool2d, cross_entropy, logsigmoid, smooth_l1_loss
 
-from recombine.solvers.eyesight import HEIGHTS
+from recombine.solvers.eyesight import heights
 from recombine.solvers.networks.scene_parser import BOX, CENTRE, PLACE, Map, Read, SceneParser
 from recombine.solvers.perception import Parser, ground
 from recombine.solvers.scene_labels import LabelledPictures, Labels
@@ -22,8 +22,8 @@ from recombine.world.distribution import places_taken
 ASTRAY = 0.25
 """How often an object is read off a neighbour of its cell, on each axis: the hottest cell may not be the right one."""
 WEIGHTS = {"heat": 1.0, "centre": 0.3, "box": 0.1, "place": 0.3, "values": 1.0}
-CLOSE = 6.0
-"""Pixels that a centre may be off for an object to count as found, at the width that parsers look at."""
+CLOSE = 1 / 32
+"""Widths of the picture that a centre may be off for an object to count as found."""
 BLURRED, NOISY = 0.4, 0.4
 """The shares of pictures that are blurred, and that have noise."""
 NOISE = 0.03
@@ -47,11 +47,11 @@ class ParseObjective:
         labels = self.pictures.labels.rows(rows)
         pictures = augmented(pixels)
         if torch.rand(()) < 0.5:
-            pictures = cropped(pictures, HEIGHTS[0])
+            pictures = cropped(pictures, heights(pictures.shape[3])[0])
         return parse_loss(self.network, pictures, labels)
 
     def validate(self) -> Mapping[str, float]:
-        return scores(Parser.raw(self.network, self.values), self.held)
+        return scores(Parser.raw(self.network, self.values, self.held.along), self.held)
 
 
 def cropped(pictures: Tensor, height: int) -> Tensor:
@@ -210,10 +210,15 @@ def scores(parser: Parser, held: LabelledPictures, rows: np.ndarray | None = Non
     rows = np.arange(len(held)) if rows is None else rows
     found = parser.perceive(held.take(rows))
     labels = held.labels.rows(rows)
-    pairs = matched(labels, found.centre, found.count, CLOSE / held.pixels[0].shape[2])
+    pairs = matched(labels, found.centre, found.count, CLOSE)
     if not len(pairs.picture):
         nothing = dict.fromkeys(("recall", "precision", *parser.attributes, "whole"), 0.0)
-        return {**nothing, "centre": CLOSE, "place": 1.0, "loss": float(np.log(parser.network.values).sum())}
+        return {
+            **nothing,
+            "centre": CLOSE * held.along,
+            "place": 1.0,
+            "loss": float(np.log(parser.network.values).sum()),
+        }
     mine, other = (pairs.picture, pairs.said), (pairs.picture, pairs.true)
     right = {
         name: found.beliefs[name][mine].argmax(axis=1) == labels.codes[other][:, a]
@@ -223,13 +228,12 @@ def scores(parser: Parser, held: LabelledPictures, rows: np.ndarray | None = Non
         -np.log(np.take_along_axis(found.beliefs[name][mine], labels.codes[other][:, a : a + 1].astype(int), 1)).mean()
         for a, name in enumerate(parser.attributes)
     ]
-    width = held.pixels[0].shape[2]
     return {
         "recall": len(pairs.picture) / max(1, pairs.objects),
         "precision": len(pairs.picture) / max(1, pairs.perceived),
         **{name: float(np.mean(one)) for name, one in right.items()},
         "whole": float(len(pairs.picture) / max(1, pairs.objects) * np.logical_and.reduce([*right.values()]).mean()),
-        "centre": float(np.abs(found.centre[mine] - labels.centre[other]).mean() * width),
+        "centre": float(np.abs(found.centre[mine] - labels.centre[other]).mean() * held.along),
         "place": float(np.abs(found.place[mine] - labels.place[other]).mean()),
         "loss": float(np.sum(lost)),
     }

@@ -21,7 +21,6 @@ from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.world.scenes import Scenes
 
-VIEWS = ("objects", "features", "pixels")
 FARTHEST = 3.0
 """The largest coordinate of an object on CLEVR's ground; coordinates are told as parts of it."""
 

@@ -32,7 +32,6 @@ from recombine.store.store import Store, read_table
 from recombine.world.columns import from_table, to_table
 
 TINY = ClevrScale("tiny", 60, 30, 30)
-SHARD = pipeline.SHARD
 COLUMNS = [
     "question_index",
     "image_index",
@@ -55,7 +54,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def clevr(home: Path) -> Iterator[Clevr]:
     """Made in shards of 16 scenes."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline, "SHARD", 16)
+        patch.setattr(ClevrPipeline, "shard", 16)
         with Clevr(TINY, store=Store(home / "store")) as loaded:
             yield loaded
 
@@ -148,8 +147,8 @@ def test_parts_have_different_scenes_and_questions(clevr: Clevr) -> None:
 
 
 def test_the_bytes_do_not_depend_on_the_number_of_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "SHARD", SHARD)  # as the workers have it
-    scale = ClevrScale("two", SHARD + 100, 10, 10, questions=1)  # two shards to share out
+    monkeypatch.setattr(ClevrPipeline, "shard", 300)
+    scale = ClevrScale("two", 400, 10, 10, questions=1)  # two shards to share out
     made = []
     for workers in (1, 2):
         store = Store(tmp_path / str(workers))

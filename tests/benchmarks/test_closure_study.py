@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from recombine.benchmarks.clevr import pipeline
 from recombine.benchmarks.clevr.laws import plainly
+from recombine.benchmarks.clevr.pipeline import ClevrPipeline
 from recombine.benchmarks.clevr.shapes import shape_of
 from recombine.benchmarks.closure.families import BASELINES, CLOSURE_FAMILIES, ENGLISH, FAMILIES
 from recombine.benchmarks.closure.pipeline import CLOSURE_SCALES, PARTS, ClosureScale, programs_of
@@ -27,7 +27,7 @@ every_test = pytest.mark.parametrize("test", TESTS)
 def closure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Closure]:
     """In shards of 64 scenes, so that the halves of the validation scenes meet inside a shard."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline, "SHARD", 64)
+        patch.setattr(ClevrPipeline, "shard", 64)
         with Closure(SMALL, store=Store(tmp_path_factory.mktemp("closure"))) as loaded:
             yield loaded
 

@@ -41,7 +41,7 @@ def test_it_sees_what_stands_in_new_pictures(size: tuple[int, int]) -> None:
     assert pictures.rgb is not None and pictures.objects is not None
     parser = sight.parser()
     seen = sight.in_order(parser, parser.perceive(pictures.rgb))
-    pairs = matched(labels_of(scenes, pictures.objects), seen.centre, seen.count, CLOSE / 192)
+    pairs = matched(labels_of(scenes, pictures.objects), seen.centre, seen.count, CLOSE)
     assert len(pairs.picture) >= 0.97 * pairs.objects
     assert pairs.perceived <= 1.03 * len(pairs.picture)
     said = sight.likeliest(seen)

@@ -10,7 +10,7 @@ import torch
 from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.render.raytrace import raytrace
 from recombine.solvers import parser_training
-from recombine.solvers.eyesight import HEIGHTS, WIDTH, fitted
+from recombine.solvers.eyesight import WIDTH, fitted, heights
 from recombine.solvers.networks.scene_parser import SceneParser, peaks
 from recombine.solvers.parser_training import Lesson, _factor, _logistic, taught
 from recombine.solvers.perception import HEIGHT, Parser, ground, unsureness
@@ -74,10 +74,10 @@ def test_a_step_of_learning_lowers_the_loss(seen: tuple[np.ndarray, Labels]) -> 
 
 
 def test_objects_outside_of_a_crop_are_not_asked_for(seen: tuple[np.ndarray, Labels]) -> None:
-    pictures = cropped(augmented(torch.from_numpy(fitted(seen[0]))), HEIGHTS[0])
+    pictures = cropped(augmented(torch.from_numpy(fitted(seen[0]))), heights(WIDTH)[0])
     away = seen[1]._replace(centre=seen[1].centre + np.float32(5))
     network = SceneParser(4, (2, 8, 2, 3))
-    assert pictures.shape == (4, 3, HEIGHTS[0], WIDTH)
+    assert pictures.shape == (4, 3, heights(WIDTH)[0], WIDTH)
     assert torch.isfinite(parse_loss(network, pictures, seen[1]))
     nothing = seen[1]._replace(count=np.zeros(4, np.uint8))
     assert parse_loss(network, pictures, away).item() == parse_loss(network, pictures, nothing).item()

@@ -5,9 +5,10 @@ solver holds equally probable share its vote.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import chain
 from typing import Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from recombine.benchmarks.clevr.answers import answers_of, columns_of, strong_an
 from recombine.benchmarks.clevr.english import English
 from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, clevr_families
 from recombine.benchmarks.clevr.language import CLEVR, Dialect
-from recombine.benchmarks.clevr.pipeline import SHARD, ClevrPipeline, Part
+from recombine.benchmarks.clevr.pipeline import ClevrPipeline, Part
 from recombine.benchmarks.clevr.program import read_program
 from recombine.language.expr import Expr
 from recombine.metrics.votes import right
@@ -25,7 +26,7 @@ from recombine.store.key import Key
 from recombine.store.store import read_table
 from recombine.tasks.exam import Exam, Marks
 from recombine.tasks.examples import Examples, Observed
-from recombine.world.scenes import Scenes, join
+from recombine.world.scenes import Scenes
 from recombine.world.shards import read_scenes, shard_name
 
 TEST: Part = "test"
@@ -40,9 +41,7 @@ def exams(study: ClevrPipeline, part: Part = TEST, programs: bool = False) -> li
 
 def training(study: ClevrPipeline, programs: bool = False) -> Examples:
     """CLEVR's training questions."""
-    folder = study.scenes_folder("train")
-    scenes = join([read_scenes(study.world, folder, shard) for shard in range(study.shards("train"))])
-    return questions(read_table(study.questions_folder("train")), scenes, 0, programs, study.dialect)
+    return questions(read_table(study.questions_folder("train")), study.scenes("train"), 0, programs, study.dialect)
 
 
 def pieces(study: ClevrPipeline, part: Part, programs: bool = False) -> Iterator[Examples]:
@@ -51,24 +50,30 @@ def pieces(study: ClevrPipeline, part: Part, programs: bool = False) -> Iterator
     for shard in range(study.shards(part)):
         table = read_table(asked / shard_name("questions", shard))
         scenes = read_scenes(study.world, folder, shard)
-        yield questions(table, scenes, shard * SHARD, programs, study.dialect)
+        yield questions(table, scenes, shard * study.shard, programs, study.dialect)
 
 
 def questions(
-    table: pa.Table, scenes: Scenes, first: int = 0, programs: bool = False, dialect: Dialect = CLEVR
+    table: pa.Table,
+    scenes: Scenes,
+    first: int = 0,
+    programs: bool = False,
+    dialect: Dialect = CLEVR,
+    words: Mapping[str, Sequence[str]] | None = None,
 ) -> Examples:
     """Questions as examples: the text is seen, the answer is hidden, the program is seen if `programs` says so.
 
-    `first` is the number of the first scene.
+    `first` is the number of the first scene; `words` are the answers of every type as the table says them, by default
+    as the dialect does.
     """
     read = [read_program(json.loads(text), dialect) for text in table["program"].to_pylist()]
     concepts = {program: i for i, program in enumerate(dict.fromkeys(read))}
-    start, rows = columns_of(dialect), zip(read, table["answer"].to_pylist())
-    target = [start[program.head.out] + dialect.answers[program.head.out].index(word) for program, word in rows]
+    said, start, rows = words or dialect.answers, columns_of(dialect), zip(read, table["answer"].to_pylist())
+    target = [start[program.head.out] + said[program.head.out].index(word) for program, word in rows]
     return Examples(
         scenes,
         tuple(concepts),
-        answers_of(dialect),
+        tuple(chain.from_iterable(said.values())),
         table["image_index"].to_numpy() - first,
         np.array([concepts[program] for program in read], np.int32),
         np.array(target, np.int32),
@@ -95,11 +100,14 @@ class Ideal:
 
     def predict(self, test: Observed) -> np.ndarray:
         asked = np.flatnonzero(~test.given)
-        if test.concepts is not None:
-            programs = [test.concepts[row] for row in asked]
-        else:
-            programs = [*map(self.read, () if test.text is None else test.text[asked])]
-        return self.answers(programs, test.scenes, test.scene[asked])
+        return self.answers(programs_of(test, asked, self.read), test.scenes, test.scene[asked])
+
+
+def programs_of(test: Observed, rows: np.ndarray, read: Callable[[str], Expr]) -> list[Expr]:
+    """The programs of some questions: as they are shown, or as their texts are read."""
+    if test.concepts is not None:
+        return [test.concepts[row] for row in rows]
+    return [*map(read, () if test.text is None else test.text[rows])]
 
 
 def learners(dialect: Dialect = CLEVR) -> dict[str, Ideal]:

@@ -1,16 +1,13 @@
 """CLEVR from scenes to questions, as artefacts of the store.
 
-    scenes ─► candidates ─► questions
-
-Candidates are searched shard by shard; the choice among them, which balances families and answers, is one pass over all
-shards in order, so it does not depend on how the work was shared out.
+scenes ─► candidates ─► questions
 """
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -20,20 +17,17 @@ from recombine.benchmarks.clevr.families import Families, Family, build, clevr_f
 from recombine.benchmarks.clevr.language import ATTRIBUTES, Dialect, dialect_of
 from recombine.benchmarks.clevr.meaning import answer_text
 from recombine.benchmarks.clevr.program import write_program
-from recombine.benchmarks.clevr.questions import NONE, Found, Rules, balance, code_of, distinct, filling, search, share
+from recombine.benchmarks.clevr.questions import NONE, Found, Rules, code_of, filling, search, share
+from recombine.benchmarks.clevr.shards import PARTS, FindCandidates, Part, ScenePipeline, read_candidates
 from recombine.benchmarks.clevr.trace import trace_text
 from recombine.benchmarks.clevr.world import ClevrWorld
-from recombine.store.arrays import read_array, write_array
-from recombine.store.engine import Engine, InProcess
+from recombine.store.engine import Engine
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.recipe import Recipe
-from recombine.store.store import Store, read_table, write_atomically, write_table
-from recombine.world.scenes import Scenes, join
-from recombine.world.shards import MakeScenes, read_scenes, shard_name
+from recombine.store.store import Store, read_table, write_table
+from recombine.world.scenes import Scenes
 
-Part = Literal["train", "val", "test"]
-PARTS: tuple[Part, ...] = ("train", "val", "test")
 VERSION = 1
 SHARD = 2_000
 """Scenes per file."""
@@ -73,8 +67,10 @@ def clevr_scale(name: str) -> ClevrScale:
     return CLEVR_SCALES[name]
 
 
-class ClevrPipeline:
+class ClevrPipeline(ScenePipeline):
     """Scenes and questions of one scale and seed."""
+
+    name, shard = "clevr", SHARD
 
     def __init__(
         self,
@@ -86,27 +82,19 @@ class ClevrPipeline:
         rules: Rules | None = None,
         dialect: Dialect | None = None,
     ) -> None:
-        self.scale, self.seed, self.store = scale, seed, store
-        self.engine = engine or InProcess()
-        self.world, self.rules = world or ClevrWorld(), rules or Rules()
+        super().__init__(scale, seed, store, engine)
+        self.scale, self.rules = scale, rules or Rules()
+        self._world = world or ClevrWorld()
         self.dialect = dialect or dialect_of(self.world.vocabulary)
         self._plain = dialect is None and {*self.dialect.objects.attributes} == {*ATTRIBUTES}
-        self.key = Key(seed) / "clevr"
-        self._shards: dict[tuple[str, int], Scenes] = {}
-        self._scenes: dict[str, Scenes] = {}
+
+    @property
+    def world(self) -> ClevrWorld:
+        return self._world
 
     @property
     def families(self) -> Families:
         return clevr_families(self.dialect)
-
-    def count(self, part: Part) -> int:
-        """Scenes of a part."""
-        if part not in PARTS:
-            raise UserError(f"there is no part '{part}'; choose one of {', '.join(PARTS)}")
-        return int(getattr(self.scale, part))
-
-    def shards(self, part: Part) -> int:
-        return -(-self.count(part) // SHARD)
 
     def size_estimate(self, parts: Sequence[Part] = PARTS, questions: bool = True) -> int:
         """Bytes that are still to be written, roughly."""
@@ -122,32 +110,6 @@ class ClevrPipeline:
         parameters = {"world": self.world, "scenes": self.count(part), "part": part, "seed": self.seed}
         return Recipe("clevr-scenes", VERSION, parameters, {})
 
-    def scenes_folder(self, part: Part) -> Path:
-        recipe, key = self.scenes_recipe(part), self.key / "scenes" / part
-
-        def make(draft: Path) -> None:
-            work = MakeScenes(str(draft), self.world, self.count(part), SHARD, key, recipe)
-            self.engine.map(work, range(self.shards(part)), f"scenes: {part}")
-
-        return self.store.get(recipe, make)
-
-    def scene(self, part: Part, number: int) -> tuple[Scenes, int]:
-        """The shard that holds a scene, and its place there."""
-        if not 0 <= number < self.count(part):
-            raise UserError(f"there is no scene {number} in {part}; choose one from 0 to {self.count(part) - 1}")
-        shard, place = divmod(number, SHARD)
-        if (part, shard) not in self._shards:
-            self._shards[part, shard] = read_scenes(self.world, self.scenes_folder(part), shard)
-        return self._shards[part, shard], place
-
-    def scenes(self, part: Part) -> Scenes:
-        """All scenes of a part."""
-        if part not in self._scenes:
-            folder = self.scenes_folder(part)
-            shards = range(self.shards(part))
-            self._scenes[part] = join([read_scenes(self.world, folder, shard) for shard in shards])
-        return self._scenes[part]
-
     def questions_recipe(self, part: Part) -> Recipe:
         return self._recipe("clevr-questions", part, questions=self.scale.questions, spare=SPARE)
 
@@ -159,34 +121,9 @@ class ClevrPipeline:
 
     def questions_folder(self, part: Part) -> Path:
         """Balanced questions about every scene of a part."""
-        recipe, key = self.questions_recipe(part), self.key / "questions" / part
-        scenes = self.scenes_folder(part)
-
-        def make(draft: Path) -> None:
-            wanted = self.scale.questions + SPARE
-            finder = FindCandidates(
-                str(draft), str(scenes), self.world, self.families, self.rules, wanted, key / "search"
-            )
-            self.engine.map(finder, range(self.shards(part)), f"questions: searching {part}")
-            found = read_candidates(draft, range(self.shards(part)), SHARD)
-            keep = np.zeros(len(found.scene), bool)
-            keep[balance(found, self.scale.questions)] = True
-            write_array(draft / "chosen.npy", keep)
-            sizes = [len(np.load(draft / f"candidates-{shard:05}.npz")["scene"]) for shard in range(self.shards(part))]
-            writer = WriteQuestions(
-                str(draft),
-                str(scenes),
-                self.world,
-                self.families,
-                key / "words",
-                recipe,
-                tuple(np.cumsum([0, *sizes]).tolist()),
-            )
-            self.engine.map(writer, range(self.shards(part)), f"questions: writing {part}")
-            for file in [*draft.glob("candidates-*.npz"), draft / "chosen.npy"]:
-                file.unlink()
-
-        return self.store.get(recipe, make)
+        recipe, key, each = self.questions_recipe(part), self.key / "questions" / part, self.scale.questions
+        find = partial(_found, self.families, each + SPARE, self.rules)
+        return self.balanced(part, recipe, key, find, partial(_said, self.families), each, "questions")
 
     def family_questions(self, family: str, questions: int, part: Part = "val") -> pa.Table:
         """So many questions of the families of a name such as one_hop, or of the one of an index."""
@@ -222,12 +159,13 @@ class ClevrPipeline:
 
         def make(draft: Path) -> None:
             folder = self.scenes_folder(part)
+            find = partial(_found, families, len(families), rules)
             finder = FindCandidates(
-                str(draft), str(folder), self.world, families, rules, len(families), key / "search", low, high, turns
+                str(draft), str(folder), self.world, self.shard, find, key / "search", low, high, turns
             )
-            shards = range(low // SHARD, -(-high // SHARD))
+            shards = range(low // self.shard, -(-high // self.shard))
             self.engine.map(finder, shards, f"{what}: searching")
-            found = read_candidates(draft, shards, SHARD)
+            found = read_candidates(draft, shards, self.shard)
             answers = [code_of(family, rules.counts).answers for family in families]
             chosen = found.rows(share(found, answers, wanted, key / "choice"))
             if len(chosen.scene) < sum(wanted) and not fewer:
@@ -255,71 +193,12 @@ def turns_for(wanted: Sequence[int], scenes: int) -> int:
     return max(1, -(-FEWEST * max(wanted) // max(scenes, 1)))
 
 
-@dataclass(frozen=True)
-class FindCandidates:
-    """Searches one shard of scenes for questions: once, or several times where `turns` says so."""
-
-    folder: str
-    scenes_folder: str
-    world: ClevrWorld
-    families: Families
-    rules: Rules
-    each: int
-    key: Key
-    low: int = 0
-    high: int | None = None
-    turns: int | None = None
-
-    def __call__(self, shard: int) -> None:
-        file = Path(self.folder) / f"candidates-{shard:05}.npz"
-        if file.exists():
-            return
-        first, end = max(self.low - shard * SHARD, 0), None if self.high is None else self.high - shard * SHARD
-        scenes = read_scenes(self.world, Path(self.scenes_folder), shard)[first:end]
-        key = self.key / shard
-        keys = [key] if self.turns is None else [key / turn for turn in range(self.turns)]
-        several = [search(scenes, self.families, self.each, one, self.rules) for one in keys]
-        found = several[0] if self.turns is None else distinct(several)
-        found = found._replace(scene=found.scene + first)
-        write_atomically(file, lambda draft: np.savez(draft, **found._asdict()))
+def _found(families: Families, each: int, rules: Rules, scenes: Scenes, key: Key) -> Found:
+    return search(scenes, families, each, key, rules)
 
 
-def read_candidates(folder: Path, shards: Sequence[int], size: int) -> Found:
-    """The candidates of several shards, their scenes counted from the first shard's first."""
-    parts = []
-    for shard in shards:
-        with np.load(folder / f"candidates-{shard:05}.npz") as columns:
-            found = Found(**{name: columns[name] for name in Found._fields})
-        parts.append(found._replace(scene=found.scene + shard * size))
-    return Found(*(np.concatenate(columns) for columns in zip(*parts)))
-
-
-@dataclass(frozen=True)
-class WriteQuestions:
-    """Puts the chosen candidates of one shard into words."""
-
-    folder: str
-    scenes_folder: str
-    world: ClevrWorld
-    families: Families
-    key: Key
-    recipe: Recipe
-    starts: tuple[int, ...]
-    """Where each shard's candidates begin among all."""
-
-    def __call__(self, shard: int) -> None:
-        file = Path(self.folder) / shard_name("questions", shard)
-        if file.exists():
-            return
-        folder = Path(self.folder)
-        chosen = read_array(folder / "chosen.npy")
-        with np.load(folder / f"candidates-{shard:05}.npz") as columns:
-            found = Found(**{name: columns[name] for name in Found._fields})
-        found = found.rows(chosen[self.starts[shard] : self.starts[shard + 1]])
-        scenes = read_scenes(self.world, Path(self.scenes_folder), shard)
-        first = int(chosen[: self.starts[shard]].sum())
-        table = questions_table(found, self.families, scenes, shard * SHARD, first, self.key / shard)
-        write_table(file, table, self.recipe)
+def _said(families: Families, found: Found, scenes: Scenes, first_scene: int, first: int, key: Key) -> pa.Table:
+    return questions_table(found, families, scenes, first_scene, first, key)
 
 
 def questions_table(

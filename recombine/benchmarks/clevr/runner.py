@@ -4,6 +4,7 @@ Programs are rows of tokens as `ProgramTokens` numbers them, in prefix order. Th
 by row; a test has it agree with `Exact` on programs of every kind, and with `TOKENS.read` on what is no program.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from recombine.benchmarks.clevr.answers import columns_of
 from recombine.benchmarks.clevr.language import CLEVR, Dialect
 from recombine.benchmarks.clevr.program import ProgramTokens
 from recombine.benchmarks.clevr.questions import Looked, act_of, facets_of, links_of, look
-from recombine.language.expr import Symbol
+from recombine.language.expr import Expr, Symbol
 from recombine.solvers.programs import Functions, lay_out, well_formed
 from recombine.store.compiled import compiled
 from recombine.store.errors import UserError
@@ -56,6 +57,12 @@ def functions_of(dialect: Dialect) -> Functions:
         tuple(symbol.args for symbol in symbols.values()),
         tuple(symbol.out for symbol in symbols.values()),
     )
+
+
+def token_rows(programs: Sequence[Expr], dialect: Dialect) -> np.ndarray:
+    """Programs as a runner takes them, int16[programs, tokens]."""
+    tokens, width = ProgramTokens(dialect), max((program.size for program in programs), default=0) + 2
+    return np.array([tokens.encode(program, width)[1:] for program in programs], np.int16).reshape(-1, width - 1)
 
 
 def clevr_functions() -> Functions:

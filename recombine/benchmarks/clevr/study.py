@@ -18,7 +18,7 @@ from recombine.benchmarks.clevr.exam import Ideal
 from recombine.benchmarks.clevr.families import CLEVR_FAMILIES
 from recombine.benchmarks.clevr.formats import QuestionRecord, SceneFile, write_questions, write_scenes
 from recombine.benchmarks.clevr.objects import QuestionSet
-from recombine.benchmarks.clevr.pipeline import PARTS, SHARD, ClevrPipeline, ClevrScale, Part, clevr_scale
+from recombine.benchmarks.clevr.pipeline import PARTS, ClevrPipeline, ClevrScale, Part, clevr_scale
 from recombine.benchmarks.clevr.program import read_program
 from recombine.benchmarks.clevr.question_page import QuestionView, question_card
 from recombine.benchmarks.clevr.questions import Rules
@@ -195,7 +195,7 @@ class Clevr(Study):
     @property
     def dataset(self) -> Dataset:
         world, parts = self.study.world, tuple((part, self.study.count(part)) for part in PARTS)
-        return Dataset("clevr", world.vocabulary, world.high, parts, SHARD, 320, 240, None)
+        return Dataset("clevr", world.vocabulary, world.high, parts, self.study.shard, 320, 240, None)
 
     def scenes_given(self) -> dict[str, Given]:
         study = self.study

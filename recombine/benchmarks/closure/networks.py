@@ -34,11 +34,13 @@ from recombine.solvers.programs import Layout, lay_out, well_formed
 from recombine.solvers.questions import Questions, joined
 from recombine.solvers.training.records import identity_of, read_config
 from recombine.solvers.training.settings import Training
+from recombine.store.checksums import checksum
 from recombine.store.engine import Engine
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.paths import within
 from recombine.store.store import Store
+from recombine.world.scenes import Scenes
 
 GENERATOR, SPANS = "generator", "span-parser"
 PARSERS = (GENERATOR, SPANS)
@@ -108,7 +110,9 @@ class Options:
     """What only CLOSURE's networks have."""
 
     size: Annotated[Literal["laptop", "paper"], "How large a network is, and how long it is trained."] = "laptop"
-    view: Annotated[Literal["objects", "features", "pixels"], "What a network sees of a scene."] = "objects"
+    view: Annotated[Literal["objects", "detections", "features", "pixels"], "What a network sees of a scene."] = (
+        "objects"
+    )
     noise: Annotated[float, "The deviation of noise on every number of an object."] = 0.0
     features: Annotated[str, "A folder with train.npy and val.npy: images x height x width x channels."] = ""
     supervision: Annotated[Literal["strong", "weak"], "Few-shot generators: told programs, or answers alone."] = (
@@ -151,6 +155,10 @@ class ClosureNetworks(Networks[Data]):
     def data(self, job: Job, study: Data) -> dict[str, str]:
         few = {test: study.recipe(study.study.questions_recipe(test, "train", "closure")).digest for test in TESTS}
         clevr = {"clevr": study.recipe(study.study.clevr.questions_recipe("train")).digest}
+        if job.options.view == "detections":
+            from recombine.benchmarks.clevr.sight import FILE
+
+            clevr["parser"] = checksum(FILE)
         return {**clevr, **few} if job.split == FEW_SHOT else clevr
 
     def usual(self, model: str, options: Options) -> Training:
@@ -197,6 +205,8 @@ class ClosureNetworks(Networks[Data]):
         for test in TESTS:
             for kind in KINDS:
                 study.test(test, "test", kind)
+        if job.options.view == "detections":
+            self.view(job, study, "train"), self.view(job, study, "val")
         if job.split == FEW_SHOT:
             study.few_shot(TESTS)
 
@@ -239,16 +249,32 @@ class ClosureNetworks(Networks[Data]):
 
     def view(self, job: Job, study: Data, source: ClevrPart) -> Any:
         """How a network sees the scenes of a part of CLEVR."""
-        from recombine.solvers.views import FeatureMaps, Pixels, noisy, objects
+        from recombine.solvers.views import FeatureMaps, detections, noisy
 
         own = job.options
         if own.view == "features":
             return FeatureMaps(Path(own.features) / f"{source}.npy")
-        scenes = study.scenes(source)
-        if own.view == "pixels":
-            return Pixels(scenes, PICTURE)
-        seen = objects(scenes)
+        if own.view == "detections":
+            from recombine.benchmarks.clevr.detections import detected
+
+            return detections(*detected(study.study.clevr, source))
+        seen = _seen(own.view, study.scenes(source))
         return noisy(seen, own.noise, Key(job.data_seed) / "closure" / "noise" / source) if own.noise else seen
+
+    def opened(self, study: Any) -> Data:
+        return Data(study.study)
+
+    def sits(self, job: Job, split: str) -> bool:
+        return split in TESTS
+
+    def solver(self, job: Job, study: Data, network: Any) -> Any:
+        from recombine.benchmarks.closure.run_solver import RunSolver
+
+        if job.options.noise or job.options.view == "features":
+            return None
+        view = None if job.model in PARSERS else partial(_seen, job.options.view)
+        inner = network.generator if _weak(job) else network
+        return RunSolver(inner, job.model, study.vocabulary, view, job.training)
 
     def network(self, job: Job, study: Data) -> Any:
         from recombine.solvers.networks import readers
@@ -383,6 +409,17 @@ def _percent(found: Mapping[str, Any]) -> Interval:
 
 def _weak(job: Job) -> bool:
     return bool(job.options.begin) and job.model == GENERATOR and job.options.supervision == "weak"
+
+
+def _seen(view: str, scenes: Scenes) -> Any:
+    """What a network sees of scenes that it may never have seen before."""
+    from recombine.solvers.views import Pixels, detections, objects
+
+    if view == "detections":
+        from recombine.benchmarks.clevr.detections import perceived
+
+        return detections(*perceived(scenes))
+    return Pixels(scenes, PICTURE) if view == "pixels" else objects(scenes)
 
 
 # --- few-shot

@@ -11,16 +11,17 @@ For redundancy both hold the strong belief. The strong one weighs all constraint
 *commits*: it takes every attribute for what it sees, step by step.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Self
 
 import numpy as np
 
 from recombine.benchmarks.clevr.answers import answers_of, columns_of
-from recombine.benchmarks.clevr.program import ProgramTokens
-from recombine.benchmarks.clevr.runner import Runner
-from recombine.benchmarks.super_clevr.english import english_of
+from recombine.benchmarks.clevr.exam import programs_of
+from recombine.benchmarks.clevr.runner import Runner, token_rows
+from recombine.benchmarks.super_clevr.exam import read_in
 from recombine.benchmarks.super_clevr.questions import Asking, look_at_parts
 from recombine.benchmarks.super_clevr.world import VehicleWorld
 from recombine.language.expr import Expr
@@ -137,11 +138,7 @@ class Observer:
 
     def predict(self, test: Observed) -> np.ndarray:
         asked = np.flatnonzero(~test.given)
-        read: Callable[[str], Expr] = english_of(self.asking.world, self.asking.edition).read
-        if test.concepts is not None:
-            programs = [test.concepts[row] for row in asked]
-        else:
-            programs = [*map(read, () if test.text is None else test.text[asked])]
+        programs = programs_of(test, asked, partial(read_in, self.asking))
         used, scene = np.unique(test.scene[asked], return_inverse=True)
         return self.answers(programs, test.scenes[used], scene)
 
@@ -153,9 +150,8 @@ class Observer:
             assert self.belief is not None
             shown = imagined(shown, self.belief, self.noise, many, self.key / "imagined")
         dialect = self.asking.dialect
-        tokens, width = ProgramTokens(dialect), max((program.size for program in programs), default=0) + 2
-        rows = np.array([tokens.encode(program, width)[1:] for program in programs], np.int16).reshape(-1, width - 1)
-        runner, votes = Runner(look_at_parts(shown, dialect), dialect), np.zeros((len(rows), len(answers_of(dialect))))
+        runner, rows = Runner(look_at_parts(shown, dialect), dialect), token_rows(programs, dialect)
+        votes = np.zeros((len(rows), len(answers_of(dialect))))
         for turn in range(many):
             said = runner(rows, scene * many + turn)
             known = np.flatnonzero(said < votes.shape[1])

@@ -8,24 +8,22 @@ their layouts, and worlds whose objects are alike share the questions about them
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
 import pyarrow as pa
 
-from recombine.benchmarks.clevr.pipeline import PARTS, Part, read_candidates
-from recombine.benchmarks.clevr.questions import Found, balance
+from recombine.benchmarks.clevr.questions import Found
+from recombine.benchmarks.clevr.shards import PARTS, Part, ScenePipeline
 from recombine.benchmarks.super_clevr.questions import KINDS, Asking
 from recombine.benchmarks.super_clevr.world import VehicleWorld
-from recombine.store.arrays import read_array, write_array
-from recombine.store.engine import Engine, InProcess
+from recombine.store.engine import Engine
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.recipe import Recipe
-from recombine.store.store import Store, read_table, write_atomically, write_table
-from recombine.world.scenes import Scenes, join
-from recombine.world.shards import MakeScenes, read_scenes, shard_name
+from recombine.store.store import Store, read_table
+from recombine.world.scenes import Scenes
 
 Kind = Literal["object", "part"]
 VERSION = 1
@@ -65,8 +63,10 @@ def scale_named(name: str) -> SuperClevrScale:
     return SCALES[name]
 
 
-class SuperClevrPipeline:
+class SuperClevrPipeline(ScenePipeline):
     """Scenes and questions of one world, scale and seed."""
+
+    name, shard = "super-clevr", SHARD
 
     def __init__(
         self,
@@ -76,20 +76,12 @@ class SuperClevrPipeline:
         engine: Engine | None = None,
         asking: Asking | None = None,
     ) -> None:
-        self.scale, self.seed, self.store = scale, seed, store
-        self.engine, self.asking = engine or InProcess(), asking or Asking()
-        self.key = Key(seed) / "super-clevr"
-        self._shards: dict[tuple[str, int], Scenes] = {}
+        super().__init__(scale, seed, store, engine)
+        self.scale, self.asking = scale, asking or Asking()
 
     @property
     def world(self) -> VehicleWorld:
         return self.asking.world
-
-    def count(self, part: Part) -> int:
-        """Scenes of a part."""
-        if part not in PARTS:
-            raise UserError(f"there is no part '{part}'; choose one of {', '.join(PARTS)}")
-        return int(getattr(self.scale, part))
 
     def each(self, kind: str) -> int:
         """Questions of a kind about every scene."""
@@ -100,9 +92,6 @@ class SuperClevrPipeline:
         """What is asked about: parts only where there are some."""
         parts = self.world.complexity != "easy" and self.world.parts.most > 0
         return tuple(kind for kind in KINDS if self.each(kind) and (kind == "object" or parts))
-
-    def shards(self, part: Part) -> int:
-        return -(-self.count(part) // SHARD)
 
     def size_estimate(self, parts: Sequence[Part] = PARTS) -> int:
         """Bytes that are still to be written, roughly."""
@@ -116,36 +105,9 @@ class SuperClevrPipeline:
                     size += self.count(part) * (each * QUESTION_BYTES + 3 * (each + SPARE) * CANDIDATE_BYTES)
         return size
 
-    # --- scenes
-
     def scenes_recipe(self, part: Part) -> Recipe:
         parameters = {"world": self.world.anywhere(), "scenes": self.count(part), "part": part, "seed": self.seed}
         return Recipe("super-clevr-scenes", VERSION, parameters, {})
-
-    def scenes_folder(self, part: Part) -> Path:
-        recipe, key = self.scenes_recipe(part), self.key / "scenes" / part
-
-        def make(draft: Path) -> None:
-            work = MakeScenes(str(draft), self.world, self.count(part), SHARD, key, recipe)
-            self.engine.map(work, range(self.shards(part)), f"scenes: {part}")
-
-        return self.store.get(recipe, make)
-
-    def scene(self, part: Part, number: int) -> tuple[Scenes, int]:
-        """The shard that holds a scene, and its place there."""
-        if not 0 <= number < self.count(part):
-            raise UserError(f"there is no scene {number} in {part}; choose one from 0 to {self.count(part) - 1}")
-        shard, place = divmod(number, SHARD)
-        if (part, shard) not in self._shards:
-            self._shards[part, shard] = read_scenes(self.world, self.scenes_folder(part), shard)
-        return self._shards[part, shard], place
-
-    def scenes(self, part: Part) -> Scenes:
-        """All scenes of a part."""
-        folder = self.scenes_folder(part)
-        return join([read_scenes(self.world, folder, shard) for shard in range(self.shards(part))])
-
-    # --- questions
 
     def questions_recipe(self, part: Part, kind: str) -> Recipe:
         asked = {"kind": kind, "questions": self.each(kind), "spare": SPARE, "edition": self.asking.edition}
@@ -157,73 +119,17 @@ class SuperClevrPipeline:
     def questions_folder(self, part: Part, kind: str) -> Path:
         """Balanced questions about every scene of a part: about its objects, or about their parts."""
         recipe, key = self.questions_recipe(part, kind), self.key / "questions" / part / kind
-        scenes = self.scenes_folder(part)
-
-        def make(draft: Path) -> None:
-            wanted, shards = self.each(kind) + SPARE, range(self.shards(part))
-            finder = FindCandidates(str(draft), str(scenes), self.asking, kind, wanted, key / "search")
-            self.engine.map(finder, shards, f"questions about {kind}s: searching {part}")
-            found = read_candidates(draft, shards, SHARD)
-            keep = np.zeros(len(found.scene), bool)
-            keep[balance(found, self.each(kind))] = True
-            write_array(draft / "chosen.npy", keep)
-            ends = np.searchsorted(found.scene, SHARD * np.arange(self.shards(part) + 1))
-            writer = WriteQuestions(
-                str(draft), str(scenes), self.asking, kind, key / "words", recipe, tuple(ends.tolist())
-            )
-            self.engine.map(writer, shards, f"questions about {kind}s: writing {part}")
-            for file in [*draft.glob("candidates-*.npz"), draft / "chosen.npy"]:
-                file.unlink()
-
-        return self.store.get(recipe, make)
+        each, what = self.each(kind), f"questions about {kind}s"
+        find, say = partial(_found, self.asking, kind, each + SPARE), partial(_said, self.asking, kind)
+        return self.balanced(part, recipe, key, find, say, each, what)
 
     def questions(self, part: Part, kind: str) -> pa.Table:
         return read_table(self.questions_folder(part, kind))
 
 
-@dataclass(frozen=True)
-class FindCandidates:
-    """Searches one shard of scenes for questions."""
-
-    folder: str
-    scenes_folder: str
-    asking: Asking
-    kind: str
-    each: int
-    key: Key
-
-    def __call__(self, shard: int) -> None:
-        file = Path(self.folder) / f"candidates-{shard:05}.npz"
-        if not file.exists():
-            scenes = read_scenes(self.asking.world, Path(self.scenes_folder), shard)
-            found = self.asking.find(scenes, self.kind, self.each, self.key / shard)
-            write_atomically(file, lambda draft: np.savez(draft, **found._asdict()))
+def _found(asking: Asking, kind: str, each: int, scenes: Scenes, key: Key) -> Found:
+    return asking.find(scenes, kind, each, key)
 
 
-@dataclass(frozen=True)
-class WriteQuestions:
-    """Puts the chosen candidates of one shard into words."""
-
-    folder: str
-    scenes_folder: str
-    asking: Asking
-    kind: str
-    key: Key
-    recipe: Recipe
-    ends: tuple[int, ...]
-    """Where each shard's candidates begin among all."""
-
-    def __call__(self, shard: int) -> None:
-        folder = Path(self.folder)
-        file = folder / shard_name("questions", shard)
-        if file.exists():
-            return
-        chosen = read_array(folder / "chosen.npy")
-        with np.load(folder / f"candidates-{shard:05}.npz") as columns:
-            found = Found(**{name: columns[name] for name in Found._fields})
-        found = found.rows(chosen[self.ends[shard] : self.ends[shard + 1]])
-        scenes = read_scenes(self.asking.world, Path(self.scenes_folder), shard)
-        first = int(chosen[: self.ends[shard]].sum())
-        families = self.asking.families(self.kind)
-        table = self.asking.table(found, families, scenes, shard * SHARD, first, self.key / shard)
-        write_table(file, table, self.recipe)
+def _said(asking: Asking, kind: str, found: Found, scenes: Scenes, first_scene: int, first: int, key: Key) -> pa.Table:
+    return asking.table(found, asking.families(kind), scenes, first_scene, first, key)

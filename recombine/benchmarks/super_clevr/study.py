@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 import pyarrow as pa
 
+from recombine.benchmarks.clevr.exam import Ideal
 from recombine.benchmarks.clevr.formats import QuestionRecord, write_questions
 from recombine.benchmarks.clevr.pipeline import PARTS, Part
 from recombine.benchmarks.clevr.program import read_program
@@ -22,14 +23,13 @@ from recombine.benchmarks.study import Scale as ScaleName
 from recombine.benchmarks.super_clevr import check as checks
 from recombine.benchmarks.super_clevr import exam as of_exam
 from recombine.benchmarks.super_clevr.drawing import VehicleDataset
-from recombine.benchmarks.super_clevr.exam import Ideal
 from recombine.benchmarks.super_clevr.factors import VARIANTS, variant
 from recombine.benchmarks.super_clevr.fleet import Fleet
 from recombine.benchmarks.super_clevr.formats import image_name, write_scenes
 from recombine.benchmarks.super_clevr.language import EDITIONS, release_world
 from recombine.benchmarks.super_clevr.objects import VehicleQuestionSet
 from recombine.benchmarks.super_clevr.observers import Observer, checked
-from recombine.benchmarks.super_clevr.pipeline import SHARD, SuperClevrPipeline, SuperClevrScale, scale_named
+from recombine.benchmarks.super_clevr.pipeline import SuperClevrPipeline, SuperClevrScale, scale_named
 from recombine.benchmarks.super_clevr.published import degrade_table
 from recombine.benchmarks.super_clevr.questions import KINDS, Asking
 from recombine.benchmarks.super_clevr.shifts import SHIFTS, exam_of, observers, shift_named
@@ -274,7 +274,9 @@ class SuperClevr(Study):
     def dataset(self) -> VehicleDataset:
         parts = tuple((part, self.study.count(part)) for part in PARTS)
         world = self.world
-        return VehicleDataset(self.name, world.vocabulary, world.high, parts, SHARD, 320, 240, None, stage=world.stage)
+        return VehicleDataset(
+            self.name, world.vocabulary, world.high, parts, self.study.shard, 320, 240, None, stage=world.stage
+        )
 
     def scenes_given(self) -> dict[str, Given]:
         study = self.study

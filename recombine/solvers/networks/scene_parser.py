@@ -3,7 +3,7 @@
 A small residual network looks at a picture and gives a map with a quarter of its sides. How likely a cell is to hold
 the centre of an object is the *heat* of the cell; at the hottest cells a head reads off where in the cell the centre
 lies, the box, the place on the ground and the values of every attribute. Pictures may have any height and width that
-are multiples of `STEP`: places are counted from the middle of the picture, in widths of it.
+are multiples of `STRIDE`: places are counted from the middle of the picture, in widths of it.
 """
 
 from typing import NamedTuple
@@ -14,8 +14,8 @@ from torch.nn.functional import interpolate, max_pool2d
 
 from recombine.solvers.networks.resnet import start
 
-STRIDE, STEP = 4, 16
-"""Pixels of a side of a cell, and of the smallest part of a picture that the network halves to the end."""
+STRIDE = 4
+"""Pixels of a side of a cell."""
 CENTRE, BOX, PLACE = slice(0, 4), slice(4, 8), slice(8, 12)
 """Of the numbers that a head gives: two and their log-spreads; the four distances to the sides of the box; as first."""
 NUMBERS = 12
@@ -75,8 +75,8 @@ class SceneParser(nn.Module):
         near = self.near(self.stem(pictures - 0.5))
         middle = self.middle(near)
         far = self.far(middle)
-        middle = self.join_middle(middle + interpolate(self.from_far(far), scale_factor=2.0))
-        features = self.join_near(self.from_near(near) + interpolate(middle, scale_factor=2.0))
+        middle = self.join_middle(middle + interpolate(self.from_far(far), middle.shape[2:]))
+        features = self.join_near(self.from_near(near) + interpolate(middle, near.shape[2:]))
         return Map(self.heat(features)[:, 0], features, far.mean(dim=(2, 3)))
 
     def read(self, found: Map, picture: Tensor, row: Tensor, column: Tensor) -> Read:

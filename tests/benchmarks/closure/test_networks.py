@@ -18,14 +18,16 @@ from recombine.benchmarks.clevr.question_page import question_view
 from recombine.benchmarks.closure import networks as of_closure
 from recombine.benchmarks.closure import published
 from recombine.benchmarks.closure.arrays import Data, questions_of
+from recombine.benchmarks.closure.exam import exams
 from recombine.benchmarks.closure.looks import look_into
 from recombine.benchmarks.closure.networks import MODULAR, NETWORKS, PAPER, TESTS, Options, tallied
 from recombine.benchmarks.closure.pipeline import ClosurePipeline, ClosureScale
 from recombine.benchmarks.networks import Job, settings
 from recombine.benchmarks.runs import read_outcomes
 from recombine.solvers.questions import Questions, Vocabulary
-from recombine.solvers.training.loop import Progress
-from recombine.solvers.training.records import keep, read_config, read_results
+from recombine.solvers.sitting import answered
+from recombine.solvers.training.loop import Progress, load_best
+from recombine.solvers.training.records import identity_of, keep, read_config, read_results
 from recombine.store.errors import UserError
 from recombine.store.store import Store
 from recombine.verbs.learners import write_page
@@ -96,6 +98,41 @@ def test_a_run_that_was_stopped_ends_in_the_same_bytes(name: str, runs: Path, da
     assert checkpoints(again) == checkpoints(whole)
     one, other = (read_results(folder) for folder in (again, whole))
     assert one is not None and other is not None and one["scores"] == other["scores"]
+
+
+def test_a_network_learns_from_what_a_parser_believes(data: Data, tmp_path: Path) -> None:
+    from recombine.benchmarks.clevr.sight import in_order, parser
+    from recombine.render.raytrace import raytrace
+
+    job = job_for("mac", view="detections", steps=3)
+    results = read_results(of_networks.learn(job, data, tmp_path))
+    assert results is not None and results["scores"]["CLEVR"]["questions"] == 30
+    cells = NETWORKS.view(job, data, "val")(np.arange(2))
+    pixels = raytrace(data.scenes("val")[:2], 320, 240, ("rgb",)).rgb
+    assert pixels is not None
+    seen = in_order(parser(), parser().perceive(pixels))
+    order = [a.name for a in data.scenes("val").vocabulary]
+    beliefs = np.concatenate([seen.beliefs[name] for name in order], axis=-1)
+    for image in range(2):
+        there = int(seen.count[image])
+        told = cells.features[image, :there, : beliefs.shape[-1]].numpy()
+        assert np.allclose(told, beliefs[image, :there], atol=2e-3)
+
+
+@pytest.mark.parametrize("model", ["mac", "vector-nmn", "generator", "span-parser"])
+def test_a_run_as_a_solver_says_what_its_results_say(model: str, runs: Path, data: Data) -> None:
+    folder = runs / f"closure-zero-shot-{model}-0"
+    job = of_networks.job_of(read_config(folder), folder)
+    network = NETWORKS.network(job, data)
+    load_best(folder / "checkpoints" / "best.safetensors", network, identity_of(read_config(folder)))
+    solver = NETWORKS.solver(job, data, network)
+    results = read_results(folder)
+    assert results is not None
+    exam = next(one for one in exams(data.study, ["or_mat"]) if not one.control)
+    (piece,) = exam.pieces()
+    right = answered(solver, piece).argmax(axis=1) == piece.asked
+    formed = results["scores"]["or_mat"].get("formed", 1.0) * len(right)
+    assert abs(right.sum() - results["scores"]["or_mat"]["right"] * len(right)) <= len(right) - formed + 1e-6
 
 
 def test_results_count_every_question_by_family_depth_and_type(runs: Path) -> None:
@@ -225,7 +262,12 @@ def test_the_papers_settings() -> None:
         ("mac", "zero-shot", {"questions": 0}, "questions must be at least 1"),
         ("mac", "zero-shot", {"shown": 10_000_000}, "10,000,000 questions cannot be shown; there are 1 to"),
         ("span-parser", "few-shot", {"begin": "somewhere"}, "the span parser learns on zero-shot alone"),
-        ("mac", "zero-shot", {"view": "sound"}, "view must be one of objects, features, pixels, not 'sound'"),
+        (
+            "mac",
+            "zero-shot",
+            {"view": "sound"},
+            "view must be one of objects, detections, features, pixels, not 'sound'",
+        ),
     ],
 )
 def test_jobs_that_cannot_be_done_are_refused(

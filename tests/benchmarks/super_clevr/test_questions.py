@@ -1,10 +1,12 @@
 """Questions about vehicles and parts: all families, balanced, shuffled; the study, its files and its pictures."""
 
 import json
+import pickle
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -18,6 +20,7 @@ from recombine.benchmarks.super_clevr.pipeline import SuperClevrPipeline, SuperC
 from recombine.benchmarks.super_clevr.questions import KINDS, Asking, look_at_parts
 from recombine.benchmarks.super_clevr.study import SuperClevr
 from recombine.render.masks import decode
+from recombine.store.engine import InProcess
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.store import Store
@@ -95,12 +98,16 @@ def test_a_study_asks_ten_and_ten(study: SuperClevr) -> None:
 
 
 def test_the_same_bytes_for_any_number_of_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recombine.benchmarks.super_clevr import pipeline
+    """Work that was sent elsewhere, and done from the last shard to the first."""
 
-    monkeypatch.setattr(pipeline, "SHARD", 8)
+    class Elsewhere(InProcess):
+        def map(self, work: Any, shards: Any, label: str) -> list[Any]:
+            return super().map(pickle.loads(pickle.dumps(work)), [*reversed(shards)], label)
+
+    monkeypatch.setattr(SuperClevrPipeline, "shard", 8)
     small = SuperClevrScale("few", 16, 4, 4, 3, 3)
     one = SuperClevrPipeline(small, 1, Store(tmp_path / "a"))
-    again = SuperClevrPipeline(small, 1, Store(tmp_path / "b"))
+    again = SuperClevrPipeline(small, 1, Store(tmp_path / "b"), Elsewhere())
     for kind in KINDS:
         here, there = (study.questions_folder("train", kind) for study in (one, again))
         files = sorted(file.name for file in here.glob("*.parquet"))
