@@ -36,6 +36,7 @@ from recombine.report.gaps import Gaps, Trial, over_worlds
 from recombine.report.table import Cell, Column, Table
 from recombine.report.view import ExampleView, View
 from recombine.solvers.sitting import Answering, pooled
+from recombine.solvers.solver import Solver
 from recombine.store.cards import About
 from recombine.store.engine import Engine, Progress, engine, silent
 from recombine.store.errors import UserError
@@ -305,8 +306,7 @@ class Study(Opened):
         return self._score(solver, self.exams(splits))
 
     def _score(self, solver: Any, exams: Sequence[Exam]) -> Table:
-        more = {name: partial(self._learner, name) for name in self.solvers}
-        chosen = solvers_named(self.baselines if solver is None else solver, more)
+        chosen = self.solvers_named(self.baselines if solver is None else solver)
         found: Scored = scores(chosen, exams, self.learners, Key(self.seed) / "score", self.progress)
         said = ", ".join(f"{name} {value}" for name, value in self.settings.items())
         return score_table(f"{self.benchmark.title}, {said}", found, self.unit)
@@ -365,6 +365,10 @@ class Study(Opened):
         drawn = None if render == "none" else render
         order = order_of(self, n, splits, form=form, render=drawn, size=size, format=format)
         return make(self, Path(out), order, tell)
+
+    def solvers_named(self, wanted: Any) -> dict[str, Solver | None]:
+        """Solvers by name, with the benchmark's own."""
+        return solvers_named(wanted, {name: partial(self._learner, name) for name in self.solvers})
 
     def _learner(self, name: str) -> Any:
         return self.benchmark.part(self.solvers[name])(self, name)
