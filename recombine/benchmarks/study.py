@@ -10,6 +10,7 @@ from __future__ import annotations
 import platform
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from inspect import signature
 from itertools import chain
@@ -30,7 +31,7 @@ from recombine.metrics.gap import FEWEST_WORLDS, Gap, gap, gap_to_best
 from recombine.metrics.speed import Speed
 from recombine.render.folders import Dataset
 from recombine.render.media import Drawing, Played, Traced
-from recombine.render.rendering import Given, Tell, Wanted, announce, deliver, quiet, refuse_format, wanted, works
+from recombine.render.rendering import Given, Tell, Used, Wanted, announce, deliver, quiet, refuse_format, wanted, works
 from recombine.report.document import Card, Chapter, Figure, Item, write_document
 from recombine.report.gaps import Gaps, Trial, over_worlds
 from recombine.report.table import Cell, Column, Table
@@ -66,6 +67,7 @@ FirstRows = Annotated[
 RenderRows = Annotated[str | None, "images, sounds or words inside the rows. Default: the numbers of the scenes."]
 Worlds = Annotated[int, "Also compare so many worlds of laptop scale, at least 5: intervals over them."]
 PARTS = ("train", "validation", "test")
+USED_NOTE = "Pictures and sounds are those of the scenes that the test episodes or the questions use, and no others."
 SHOWN = 12
 """Rows of a group that a plain view shows."""
 
@@ -414,11 +416,15 @@ class Study(Opened):
         tell: Tell,
         write: Callable[[Path], None] | None = None,
         also: Callable[[Path], None] | None = None,
+        used: Callable[[], Used] | None = None,
     ) -> Path:
         """Deliver artefacts and what is rendered of the scenes.
 
-        `write` puts other files into the folder in place of the artefacts, `also` further ones.
+        `write` puts other files into the folder in place of the artefacts, `also` further ones. `used` are the scenes
+        that are rendered, where these are not all.
         """
+        if used is not None and first is not None:
+            raise UserError("first and the number of episodes or questions both say what is rendered: give one of them")
         if render is None and (size is not None or first is not None):
             raise UserError(
                 f"{'size' if size is not None else 'first'} is for render; say what to render, such as images"
@@ -429,11 +435,13 @@ class Study(Opened):
         made = {"benchmark": self.name, **self.settings, **chosen, "format": format, "render": pixels}
         folder = None if out is None else Path(out)
         about = self.card(made)
+        if pixels and used:
+            about = replace(about, notes=(*about.notes, USED_NOTE))
         if folder is not None and holds(folder, made, about):
             tell(f"{folder} holds exactly this already")
             return folder
         self.need_room(chosen.get("splits", ()))
-        todo = works(self.dataset, self.scenes_given, pixels, format) if pixels else []
+        todo = works(self.dataset, self.scenes_given, pixels, format, used() if used else None) if pixels else []
         if todo:
             announce(todo, self.store, folder, self.engine, tell)
         dataset = self.dataset if type(self).dataset is not Study.dataset else None
@@ -590,7 +598,7 @@ def command_for(verb: str, benchmark: str, made: Mapping[str, Any]) -> str:
             continue
         flag = {"splits": "--split", "first": "--episodes"}.get(name, f"--{name.replace('_', '-')}")
         for one in value if isinstance(value, list | tuple) else [value]:
-            words += [flag] if one is True else [flag, str(one)]
+            words += [flag] if one is True or name == "strict" else [flag, str(one)]
     return " ".join([*words, "--out", "FOLDER"])
 
 
