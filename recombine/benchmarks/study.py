@@ -10,6 +10,7 @@ from __future__ import annotations
 import platform
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -29,12 +30,13 @@ from recombine.metrics.gap import FEWEST_WORLDS, Gap, gap, gap_to_best
 from recombine.metrics.speed import Speed
 from recombine.render.folders import Dataset
 from recombine.render.media import Drawing, Played, Traced
-from recombine.render.rendering import Given, Tell, Wanted, announce, deliver, quiet, refuse_format, wanted, works
+from recombine.render.rendering import Given, Tell, Used, Wanted, announce, deliver, quiet, refuse_format, wanted, works
 from recombine.report.document import Card, Chapter, Figure, Item, write_document
 from recombine.report.gaps import Gaps, Trial, over_worlds
 from recombine.report.table import Cell, Column, Table
 from recombine.report.view import ExampleView, View
 from recombine.solvers.sitting import Answering, pooled
+from recombine.solvers.solver import Solver
 from recombine.store.cards import About
 from recombine.store.engine import Engine, Progress, engine, silent
 from recombine.store.errors import UserError
@@ -64,6 +66,7 @@ FirstRows = Annotated[
 RenderRows = Annotated[str | None, "images, sounds or words inside the rows. Default: the numbers of the scenes."]
 Worlds = Annotated[int, "Also compare so many worlds of laptop scale, at least 5: intervals over them."]
 PARTS = ("train", "validation", "test")
+USED_NOTE = "Pictures and sounds are those of the scenes that the test episodes or the questions use, and no others."
 SHOWN = 12
 """Rows of a group that a plain view shows."""
 
@@ -288,8 +291,7 @@ class Study(ABC):
         return self._score(solver, self.exams(splits))
 
     def _score(self, solver: Any, exams: Sequence[Exam]) -> Table:
-        more = {name: partial(self._learner, name) for name in self.solvers}
-        chosen = solvers_named(self.baselines if solver is None else solver, more)
+        chosen = self.solvers_named(self.baselines if solver is None else solver)
         found: Scored = scores(chosen, exams, self.learners, Key(self.seed) / "score", self.progress)
         said = ", ".join(f"{name} {value}" for name, value in self.settings.items())
         return score_table(f"{self.benchmark.title}, {said}", found, self.unit)
@@ -323,6 +325,10 @@ class Study(ABC):
         """Write rows to a new folder, with the pictures or sounds that they use. Goes on where it was stopped."""
         asked = Asked(self, self.row_sets(splits, part_named(part)), form, first, render, size)
         return write_rows(asked, Path(out), format, {}, tell)
+
+    def solvers_named(self, wanted: Any) -> dict[str, Solver | None]:
+        """Solvers by name, with the benchmark's own."""
+        return solvers_named(wanted, {name: partial(self._learner, name) for name in self.solvers})
 
     def _learner(self, name: str) -> Any:
         return self.benchmark.part(self.solvers[name])(self, name)
@@ -368,11 +374,15 @@ class Study(ABC):
         tell: Tell,
         write: Callable[[Path], None] | None = None,
         also: Callable[[Path], None] | None = None,
+        used: Callable[[], Used] | None = None,
     ) -> Path:
         """Deliver artefacts and what is rendered of the scenes.
 
-        `write` puts other files into the folder in place of the artefacts, `also` further ones.
+        `write` puts other files into the folder in place of the artefacts, `also` further ones. `used` are the scenes
+        that are rendered, where these are not all.
         """
+        if used is not None and first is not None:
+            raise UserError("first and the number of episodes or questions both say what is rendered: give one of them")
         if render is None and (size is not None or first is not None):
             raise UserError(
                 f"{'size' if size is not None else 'first'} is for render; say what to render, such as images"
@@ -383,11 +393,13 @@ class Study(ABC):
         made = {"benchmark": self.name, **self.settings, **chosen, "format": format, "render": pixels}
         folder = None if out is None else Path(out)
         about = self.card(made)
+        if pixels and used:
+            about = replace(about, notes=(*about.notes, USED_NOTE))
         if folder is not None and holds(folder, made, about):
             tell(f"{folder} holds exactly this already")
             return folder
         self.need_room(chosen.get("splits", ()))
-        todo = works(self.dataset, self.scenes_given, pixels, format) if pixels else []
+        todo = works(self.dataset, self.scenes_given, pixels, format, used() if used else None) if pixels else []
         if todo:
             announce(todo, self.store, folder, self.engine, tell)
         dataset = self.dataset if type(self).dataset is not Study.dataset else None
@@ -544,7 +556,7 @@ def command_for(verb: str, benchmark: str, made: Mapping[str, Any]) -> str:
             continue
         flag = {"splits": "--split", "first": "--episodes"}.get(name, f"--{name.replace('_', '-')}")
         for one in value if isinstance(value, list | tuple) else [value]:
-            words += [flag] if one is True else [flag, str(one)]
+            words += [flag] if one is True or name == "strict" else [flag, str(one)]
     return " ".join([*words, "--out", "FOLDER"])
 
 

@@ -68,6 +68,8 @@ class ConceptWorld(Study):
     unit = "images"
     intro = INTRO
     published_note: ClassVar[str] = PUBLISHED
+    baselines: ClassVar[tuple[str, ...]] = (*Study.baselines, "definition-learner")
+    solvers: ClassVar[Mapping[str, str]] = {"definition-learner": "definition_learner:named"}
 
     def __init__(
         self,

@@ -132,6 +132,9 @@ class Curi(Study):
             strict=strict,
         )
         self.scale_name, self.seed = size.name, seed
+        self.asked: dict[str, int] = {"episodes": episodes} if episodes is not None else {}
+        if whole_language:
+            self.asked["whole_language"] = True
         self._open(workers, store, progress)
         self.study = CuriPipeline(setup, self.store, self.engine)
         for name, where in (hold_out or {}).items():
@@ -144,7 +147,14 @@ class Curi(Study):
         setup = self.study.setup
         own = {"concepts": len(setup.concepts)} if setup.concepts else {}
         strict = {"strict": 1} if setup.strict else {}
-        return {"edition": setup.edition.name, "scale": self.scale_name, "seed": self.seed, **own, **strict}
+        return {
+            "edition": setup.edition.name,
+            "scale": self.scale_name,
+            "seed": self.seed,
+            **own,
+            **strict,
+            **self.asked,
+        }
 
     def list(self) -> Table:
         """The splits with their sizes and leaks."""
@@ -297,7 +307,15 @@ class Curi(Study):
         kinds = NEGATIVES if negatives == "both" else (_negatives(negatives),)
         self._room(len(splits) or len(self.study.splits), PARTS, len(kinds))
         chosen = {"splits": sorted(splits), "negatives": negatives, "held out": self._own_splits()}
-        return self._make(out, chosen, lambda: self._folders(splits, kinds), render, size, first, format, tell)
+        used = partial(self._used, splits, kinds) if self.asked and render else None
+        found = partial(self._folders, splits, kinds)
+        return self._make(out, chosen, found, render, size, first, format, tell, used=used)
+
+    def _used(self, splits: Sequence[str], kinds: Sequence[Negatives]) -> dict[str, np.ndarray]:
+        """The scenes of the test episodes."""
+        chosen = [self.study.split(split).name for split in splits] or self.study.usable_splits()
+        shown = [np.unique(self.study.episodes(split, "test", kind).scene) for split in chosen for kind in kinds]
+        return {"": np.unique(np.concatenate(shown))}
 
     def split_names(self) -> Sequence[str]:
         return tuple(self.study.splits)
