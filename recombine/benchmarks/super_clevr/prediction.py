@@ -8,7 +8,7 @@ from recombine.benchmarks.super_clevr.published import MODELS, accuracy
 from recombine.benchmarks.super_clevr.shifts import SHIFTS
 
 ABOUT = (
-    "A model's accuracy on the variant that it was trained on minus its accuracy on the one it is tested on, in points, "
+    "A model's accuracy on the variant that it was trained on minus that on the one it is tested on, in points, "
     "for every shift of distribution or composition that the paper prints."
 )
 
