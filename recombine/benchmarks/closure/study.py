@@ -17,6 +17,7 @@ from recombine.benchmarks.closure import exam as of_exam
 from recombine.benchmarks.closure.families import CLOSURE_FAMILIES, ENGLISH
 from recombine.benchmarks.closure.learners import taken_for, weak_answers
 from recombine.benchmarks.closure.order_page import by_order, order_chapter
+from recombine.benchmarks.closure.orders import first_new
 from recombine.benchmarks.closure.pipeline import (
     KINDS,
     PARTS,
@@ -122,10 +123,19 @@ class Closure(Study):
         scenes, named = self.study.source(part_of(part))[0], part_named(part)
         return [
             RowSet(
-                "/".join(exam.name.split("/")[:2]), exam.split, named, partial(shard_pieces, exam), self.asks, scenes
+                "/".join(exam.name.split("/")[:2]),
+                exam.split,
+                named,
+                partial(shard_pieces, exam),
+                self.asks,
+                scenes,
+                exam,
             )
             for exam in self.exams(splits, part)
         ]
+
+    def novelty(self, concept: Expr) -> int | None:
+        return first_new(concept)
 
     @property
     def dataset(self) -> Dataset:
