@@ -262,7 +262,7 @@ def make(study: Study, out: Path, order: Order, tell: Tell = quiet) -> Path:
     """Rows, card and certificate in a new folder, all or nothing."""
     world, tests = tests_of(study, order.n, order.splits)
     sets = [test.rows for test in tests]
-    asked = Asked(world, sets, order.form, None, order.render, order.size, {"fresh": order.plain()})
+    asked = Asked(world, sets, order.form, None, order.render, order.size, also={"fresh": order.plain()})
     found = [earned(world, test) for test in tests]
     certificate = _certificate(order, world, found)
 

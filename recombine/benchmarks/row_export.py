@@ -20,8 +20,9 @@ from recombine.store.paths import remove, within
 from recombine.store.recipe import Recipe
 from recombine.store.room import need_room, size_text
 from recombine.store.store import Store, write_table
+from recombine.tasks.difficulty import Difficulty
 from recombine.tasks.row_files import WriteRows, by_number, refuse_format
-from recombine.tasks.rows import FORMS, TOGETHER, Row, RowSet, rows
+from recombine.tasks.rows import FORMS, TOGETHER, Answer, Row, RowSet, rows
 from recombine.world.scenes import Scenes, join
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class Asked:
     """Only those of the first so many episodes or questions of each set."""
     render: str | None = None
     size: str | None = None
+    difficulty: Difficulty = Difficulty()
     also: Mapping[str, Any] = field(default_factory=dict)
     """What else decided the sets."""
 
@@ -63,6 +65,8 @@ class Asked:
             raise UserError(f"rows have no {self.render}; choose images, sounds or words, or leave render out")
         if self.size is not None and self.render != "images":
             raise UserError("size is for images; render images, or leave size out")
+        if self.difficulty.noise and self.render not in ("images", "sounds"):
+            raise UserError("noise is for images and sounds; render one of them, or leave noise out")
         if self.form == "sheet" and self.render != "images":
             raise UserError("a sheet is made of images; render images, or choose the form all or query")
 
@@ -70,17 +74,20 @@ class Asked:
     def drawing(self) -> Drawing | None:
         if self.render in (None, "words"):
             return None
-        return self.study.drawing(str(self.render), None if self.size is None else picture_size(self.size))
+        clear = self.study.drawing(str(self.render), None if self.size is None else picture_size(self.size))
+        return self.difficulty.drawing(clear)
 
     def recipe(self, one: RowSet) -> Recipe:
         """What decides the rows of a set."""
         said = {"benchmark": self.study.name, "settings": self.study.settings, "set": one.name, "part": one.part}
-        said |= self.also
-        return Recipe("rows", VERSION, said, {})
+        asked = {"difficulty": self.difficulty.said} if self.difficulty.said else {}
+        return Recipe("rows", VERSION, {**said, **asked, **self.also}, {})
 
-    def rows(self, one: RowSet) -> Iterator[tuple[Row, Scenes]]:
+    def rows(self, one: RowSet, answer: Answer | None = None) -> Iterator[tuple[Row, Scenes]]:
+        """The rows of a set and their scenes; with what a learner says of them, if one is asked."""
         made = {"benchmark": self.study.name, "seed": self.study.seed, "digest": self.recipe(one).digest}
-        return rows(one, made, self.form, self.first, self.render == "words")
+        keep = self.difficulty.keep(self.study.novelty)
+        return rows(one, made, self.form, self.first, self.render == "words", keep, answer)
 
     def used(self) -> "Used":
         """The scenes that the rows use, each once."""
@@ -141,16 +148,19 @@ class Used:
         return [self.place[domain, number] for number in row.scenes]
 
 
-def stream(asked: Asked) -> Iterator[Row]:
-    """The rows one after the other, with their media if some are to be rendered."""
+def stream(asked: Asked, answers: Callable[[RowSet], Answer] | None = None) -> Iterator[Row]:
+    """The rows one after the other, with their media if some are to be rendered.
+
+    `answers` gives the learner of a set, if one is to be asked.
+    """
     drawing = asked.drawing
     if drawing is None:
-        yield from (row for one in asked.sets for row, _ in asked.rows(one))
+        yield from (row for one in asked.sets for row, _ in asked.rows(one, answers and answers(one)))
         return
     used = asked.used()
     pack = Pack(asked.pack(used, drawing, asked.study.store))
     for one in asked.sets:
-        for row, _ in asked.rows(one):
+        for row, _ in asked.rows(one, answers and answers(one)):
             files = tuple(bytes(pack[place]) for place in used.places(one.scenes, row))
             if row.sheet:
                 files = (contact_sheet(files, len(row.shown)),)
@@ -181,6 +191,11 @@ def write(
         "format": format,
         "render": asked.render,
         "size": asked.size,
+        **(
+            {"difficulty": [f"{name}={value}" for name, value in hard.items()]}
+            if (hard := asked.difficulty.said)
+            else {}
+        ),
     }
     about = card or replace(study.card(made, "rows"), notes=ROWS_NOTES)
     if holds(out, made, about):

@@ -145,7 +145,7 @@ class Clevr(Study):
         """The questions of a part, about its scenes."""
         name = part_of(part)
         return [
-            RowSet(exam.name, exam.name, part_named(part), partial(shard_pieces, exam), self.asks, name)
+            RowSet(exam.name, exam.name, part_named(part), partial(shard_pieces, exam), self.asks, name, exam)
             for exam in self.exams(splits, part)
         ]
 

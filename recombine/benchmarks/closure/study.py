@@ -18,6 +18,7 @@ from recombine.benchmarks.closure import exam as of_exam
 from recombine.benchmarks.closure.families import CLOSURE_FAMILIES, ENGLISH
 from recombine.benchmarks.closure.learners import taken_for, weak_answers
 from recombine.benchmarks.closure.order_page import by_order, order_chapter
+from recombine.benchmarks.closure.orders import first_new
 from recombine.benchmarks.closure.pipeline import (
     KINDS,
     PARTS,
@@ -128,7 +129,13 @@ class Closure(Study):
         scenes, named = self.study.source(part_of(part))[0], part_named(part)
         return [
             RowSet(
-                "/".join(exam.name.split("/")[:2]), exam.split, named, partial(shard_pieces, exam), self.asks, scenes
+                "/".join(exam.name.split("/")[:2]),
+                exam.split,
+                named,
+                partial(shard_pieces, exam),
+                self.asks,
+                scenes,
+                exam,
             )
             for exam in self.exams(splits, part)
         ]
@@ -142,6 +149,9 @@ class Closure(Study):
             ClosureScale(f"fresh-{rows}", 1, times * scenes, 1, paper.questions, (36, 72, questions))
             for times in (1, 2, 4)
         ]
+
+    def novelty(self, concept: Expr) -> int | None:
+        return first_new(concept)
 
     @property
     def dataset(self) -> Dataset:

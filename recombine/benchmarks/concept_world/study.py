@@ -138,9 +138,16 @@ class ConceptWorld(Study):
             for name in chosen
             for test in (self.study.experiment(name).tests if part == "test" else ("train",))
         ]
+        exams = {exam.name: exam for exam in self.exams(chosen)}
         return [
             RowSet(
-                name, experiment, part, partial(self._row_pieces, experiment, test), self.asks, f"{experiment}/{test}"
+                name,
+                experiment,
+                part,
+                partial(self._row_pieces, experiment, test),
+                self.asks,
+                f"{experiment}/{test}",
+                exams.get(name) or next(one for one in exams.values() if one.split == experiment),
             )
             for experiment, name, test in found
         ]
