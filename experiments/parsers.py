@@ -30,7 +30,7 @@ def main() -> None:
     options.add_argument("--steps", type=int, help="other than usual: another run")
     options.add_argument("--width", type=int, help="of the network where it begins")
     options.add_argument("--closer", type=int, default=240, help="pixels along a picture in the second half")
-    options.add_argument("--more", type=int, default=3_000, help="steps of the second half")
+    options.add_argument("--more", type=int, default=2_000, help="steps of the second half")
     options.add_argument("--out", type=Path, help="another file for the weights")
     options.add_argument("--scores", action="store_true")
     given = options.parse_args()

@@ -22,6 +22,7 @@ from recombine.report.document import section_of
 from recombine.report.gaps import Gaps
 from recombine.report.page import Section, chart, page
 from recombine.report.picture import png_image
+from recombine.report.times import untimed
 from recombine.store.engine import Progress, silent
 from recombine.store.outputs import free_file, write_text
 from recombine.store.store import Store
@@ -64,7 +65,7 @@ def write_demo(out: str | Path, *, workers: int = 1, store: Store | None = None,
         others = beside.submit(_others, home)  # compiling the first pictures takes as long as the gaps of CURI
         with Curi("demo", "release", workers=workers, store=store, progress=progress) as curi:
             told = list(_story(curi, others))
-            folded = [section_of(chapter, folded=True) for chapter in curi.chapters()]
+            folded = [section_of(untimed(chapter), folded=True) for chapter in curi.chapters()]
         write_text(
             file, page("Recombine: what a learner cannot put together", [*told, *folded], SUBTITLE, compact=True)
         )

@@ -13,5 +13,6 @@ BENCHMARK = Benchmark(
     explorer_at="explore:CuriExplorer",
     study_at="study:Curi",
     language_at="laws:LANGUAGE",
+    verifier_at="exam:VERIFIER",
     networks_at="networks:NETWORKS",
 )
