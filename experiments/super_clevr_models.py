@@ -14,7 +14,8 @@ from pathlib import Path
 
 import torch
 
-from recombine.benchmarks.super_clevr.model_scores import Tests, scores
+from recombine.benchmarks.super_clevr.model_page import write_page
+from recombine.benchmarks.super_clevr.model_scores import Tests, read_kept, scores
 from recombine.benchmarks.super_clevr.trained import Parsers
 from recombine.benchmarks.super_clevr.variants import LEARNT
 from recombine.solvers.training.loop import Progress
@@ -51,6 +52,9 @@ def main() -> None:
                     found = {**sizes, **scores(parsers.parser(name), name, tests)}
                     write_text(given.keep / f"{name}.json", json.dumps(found) + "\n")
                     print(name, {test: summary(right) for test, right in found["tests"].items()}, flush=True)
+
+    if given.what == "page":
+        print(write_page(read_kept(given.keep), given.out))
 
 
 def summary(right):

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
-from recombine.solvers.closeups import KEPT, MARGIN, Closeups, closeups
 from recombine.solvers.closer import Closer, PartWords, logits_of
+from recombine.solvers.closeups import KEPT, MARGIN, Closeups, closeups
 from recombine.solvers.networks.attribute_net import SIDE, AttributeNet, Told
 from recombine.solvers.parser_training import factor_of, logistic_of, plain
 from recombine.solvers.scene_parsing import augmented

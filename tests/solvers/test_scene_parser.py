@@ -9,7 +9,6 @@ import torch
 
 from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.render.raytrace import raytrace
-from recombine.solvers import parser_training
 from recombine.solvers.eyesight import WIDTH, fitted, heights
 from recombine.solvers.networks.scene_parser import SceneParser, peaks
 from recombine.solvers.parser_training import Lesson, factor_of, logistic_of, taught

@@ -6,7 +6,7 @@ same pictures and are asked the same questions, so they can be compared image by
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -52,13 +52,13 @@ class Tests:
     engine: Engine
     seed: int = 0
 
-    @lru_cache(maxsize=None)  # noqa: B019
+    @cache  # noqa: B019
     def study(self, name: str) -> SuperClevrPipeline:
         parts = QUESTIONS if name == DEFAULT else 0
         scale = SuperClevrScale("models", TAUGHT, 1, self.images, QUESTIONS, parts)
         return SuperClevrPipeline(scale, self.seed, self.store, self.engine, VARIANTS[name].asking())
 
-    @lru_cache(maxsize=None)  # noqa: B019
+    @cache  # noqa: B019
     def asked(self, name: str, kind: str = "object", part: Any = "test") -> Examples:
         study = self.study(name)
         return examples(study.questions(part, kind), study.scenes(part), 0, study.asking, True)

@@ -5,10 +5,10 @@ import pytest
 
 from recombine.benchmarks.clevr.answers import answers_of
 from recombine.benchmarks.super_clevr.exam import examples
-from recombine.benchmarks.super_clevr.meaning import parts_of
+from recombine.benchmarks.super_clevr.meaning import Soft, parts_of
 from recombine.benchmarks.super_clevr.pipeline import SuperClevrPipeline, SuperClevrScale
 from recombine.benchmarks.super_clevr.questions import Asking
-from recombine.benchmarks.super_clevr.reasoning import REASONERS, how_many, likeliest, on_the_ground
+from recombine.benchmarks.super_clevr.reasoning import REASONERS, Joint, beliefs_of, how_many, likeliest, on_the_ground
 from recombine.benchmarks.super_clevr.world import VehicleWorld
 from recombine.solvers.closer import PartsSeen
 from recombine.solvers.perception import Perceived
@@ -97,9 +97,14 @@ def test_appendix_e_counts_what_is_surer_than_its_threshold(study: SuperClevrPip
     assert said.argmax() == 2 + int(seen.count[0]) - 1  # after no and yes, numbers
 
 
-def test_doubt_about_one_object_is_not_settled_step_by_step() -> None:
-    """Two cars, each red or not by halves, and one of them surely metal: the red metal one is asked for."""
-    assert how_many(np.array([[0.5, 0.5, 1.0]]))[0, :4].tolist() == [0, 0.25, 0.5, 0.25]
+def test_a_description_of_one_object_fits_this_one_and_no_other(study: SuperClevrPipeline) -> None:
+    """Appendix E shares attention in proportion; jointly, the surer one leaves less to the others."""
+    beliefs = beliefs_of(as_seen(study.scenes("test")[:1], WORLD), study.asking.dialect)
+    fits = np.zeros((1, 10))
+    fits[0, :2] = 0.9, 0.3
+    assert Soft(beliefs, study.asking.dialect).unique(fits)[0, :2].tolist() == pytest.approx([0.75, 0.25])
+    odds = np.array([9.0, 3 / 7])
+    assert Joint(beliefs, study.asking.dialect).unique(fits)[0, :2].tolist() == pytest.approx(odds / odds.sum())
 
 
 def test_how_many_agrees_with_all_cases() -> None:
