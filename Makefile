@@ -66,6 +66,7 @@ full: install ## paper scale, and its report in docs/results; goes on where it w
 	$(BIN)/python experiments/closure_orders.py --scale paper --out docs/results/data/closure-orders.json
 	$(BIN)/recombine report concept-world --scale paper --worlds 5 --out docs/results/concept-world.md
 	$(BIN)/recombine gap concept-world --scale paper --out docs/results/data/concept-world.json
+	$(BIN)/recombine gap super-clevr $(foreach shift,long-to-bal long-to-head long-to-tail long-to-oppo co-1-to-co-0 co-1-to-co-2 co-2-to-co-0 co-2-to-co-1,--split $(shift)) --noise 0.2 --scale laptop --out docs/results/data/super-clevr.json
 	$(if $(JUDGEMENTS),$(BIN)/recombine report human --judgements $(JUDGEMENTS) --out docs/results/human.md)
 	@$(MAKE) --no-print-directory ledger
 

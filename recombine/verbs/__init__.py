@@ -38,6 +38,11 @@ VERBS = {
         "rows curi --split boolean --episodes 200 --render images --out data/boolean",
         "export",
     ),
+    "fresh": Verb(
+        "A test that nobody has seen: rows with pictures, and a certificate of what the ideal learners score on them.",
+        "fresh closure --seed 2027 --n 500 --out data/fresh",
+        "fresh",
+    ),
     "render": Verb(
         "Render the scenes of a dataset again: in another size, as photos, with other instruments.",
         "render data/curi --size 480x320 --out data/curi-large",
@@ -53,7 +58,7 @@ VERBS = {
         "report",
     ),
     "check": Verb(
-        "Check the laws on fresh scenes and concepts; or your files; or the store.",
+        "Check the laws on fresh scenes and concepts; or your files; or the store; or a fresh test by its certificate.",
         "check curi --details",
         "check",
     ),

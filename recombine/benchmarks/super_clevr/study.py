@@ -195,6 +195,11 @@ class SuperClevr(Study):
             "rd-, rd, rd+ the strong one weighs all constraints together, the weak one takes everything as it sees it."
         )
 
+    def scales_for(self, rows: int) -> Iterable[SuperClevrScale]:
+        """As many scenes as ten questions about each need, or some more."""
+        each = scale_named("paper").questions
+        return [SuperClevrScale(f"fresh-{rows}", 1, 1, -(-times * rows // each) + 1) for times in (1, 2, 4)]
+
     def learners(self, exam: Exam) -> Mapping[str, Ideal | Observer]:
         """The strong and the weak learner: where nothing is held out they are one, under a shift they are observers."""
         if exam.name in self.study.kinds:
