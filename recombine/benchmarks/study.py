@@ -358,9 +358,12 @@ class Study(Opened):
         sets = self.row_sets(splits, part_named(part), **more)
         return Asked(self, sets, form, first, render, size, Difficulty.read(difficulty))
 
-    def answers(self, asked: Asked, learner: str) -> Iterator[Row]:
-        """The rows with what a learner says of each: strong, weak, induction, or another that the benchmark has."""
-        return stream(asked, partial(self._answer, learner, asked.render))
+    def answers(self, asked: Asked, learner: str, seen: str | None = None) -> Iterator[Row]:
+        """The rows with what a learner says of each: strong, weak, induction, or another that the benchmark has.
+
+        `seen` says how induction perceives the scenes, if not as the rows are rendered.
+        """
+        return stream(asked, partial(self._answer, learner, seen or asked.render))
 
     def _answer(self, name: str, render: str | None, one: RowSet) -> Answer:
         assert one.exam is not None

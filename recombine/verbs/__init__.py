@@ -81,6 +81,11 @@ VERBS = {
         "Play, write, browse and compare in the browser: a web application on this computer alone.",
         "explore --runs runs",
     ),
+    "serve": Verb(
+        "The learners of a benchmark behind an OpenAI-style server on this computer, for the rows that are asked for.",
+        "serve closure --split or_mat --questions 20 --render images",
+        "rows",
+    ),
     "push": Verb(
         "Send a dataset or an artefact to any place that fsspec knows: checksummed, resumable, never replaced.",
         "push data/curi s3://bucket/curi",

@@ -70,6 +70,7 @@ class ConceptWorld(Study):
     published_note: ClassVar[str] = PUBLISHED
     baselines: ClassVar[tuple[str, ...]] = (*Study.baselines, "definition-learner")
     solvers: ClassVar[Mapping[str, str]] = {"definition-learner": "definition_learner:named"}
+    inducing: ClassVar[Mapping[str, str]] = dict.fromkeys(("images", "words", "None"), "definition-learner")
 
     def __init__(
         self,
