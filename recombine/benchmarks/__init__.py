@@ -56,6 +56,8 @@ class Benchmark:
     """What people can do with it in the explorer; None for what every benchmark has there."""
     verifier_at: str | None = None
     """How answers in words are read and scored; None where only the options themselves are answers."""
+    sounds: bool = False
+    """Whether its scenes can be heard."""
     commands: Mapping[str, str] = field(default_factory=dict)
     """Further commands of the command line: what each does, in a sentence. `commands.py` has a function for each."""
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ import numpy as np
 from recombine.render.folders import write_dataset
 from recombine.render.media import PER_FILE, Drawing, MakePack, Pack, Some, contact_sheet
 from recombine.render.rendering import MARK, Tell, picture_size, quiet
+from recombine.store.cards import About
 from recombine.store.durations import time_of
 from recombine.store.errors import UserError
 from recombine.store.outputs import export, holds, positive, write_text
@@ -53,6 +54,8 @@ class Asked:
     render: str | None = None
     size: str | None = None
     difficulty: Difficulty = Difficulty()
+    also: Mapping[str, Any] = field(default_factory=dict)
+    """What else decided the sets."""
 
     def __post_init__(self) -> None:
         positive(first=self.first)
@@ -78,7 +81,7 @@ class Asked:
         """What decides the rows of a set."""
         said = {"benchmark": self.study.name, "settings": self.study.settings, "set": one.name, "part": one.part}
         asked = {"difficulty": self.difficulty.said} if self.difficulty.said else {}
-        return Recipe("rows", VERSION, {**said, **asked}, {})
+        return Recipe("rows", VERSION, {**said, **asked, **self.also}, {})
 
     def rows(self, one: RowSet, answer: Answer | None = None) -> Iterator[tuple[Row, Scenes]]:
         """The rows of a set and their scenes; with what a learner says of them, if one is asked."""
@@ -164,8 +167,19 @@ def stream(asked: Asked, answers: Callable[[RowSet], Answer] | None = None) -> I
             yield replace(row, media=files)
 
 
-def write(asked: Asked, out: Path, format: str, chosen: Mapping[str, Any], tell: Tell = quiet) -> Path:
-    """Rows in a new folder: for each set and part, files that hold everything that they ask about."""
+def write(
+    asked: Asked,
+    out: Path,
+    format: str,
+    chosen: Mapping[str, Any],
+    tell: Tell = quiet,
+    card: About | None = None,
+    also: Callable[[Path], None] | None = None,
+) -> Path:
+    """Rows in a new folder: for each set and part, files that hold everything that they ask about.
+
+    `card` is what the cards say where that is not the usual; `also` puts further files beside the rows.
+    """
     refuse_format(format)
     study, drawing = asked.study, asked.drawing
     said = {"rows": [f"{one.name}/{one.part}" for one in asked.sets], "form": asked.form, "first": asked.first}
@@ -183,7 +197,7 @@ def write(asked: Asked, out: Path, format: str, chosen: Mapping[str, Any], tell:
             else {}
         ),
     }
-    about = replace(study.card(made, "rows"), notes=ROWS_NOTES)
+    about = card or replace(study.card(made, "rows"), notes=ROWS_NOTES)
     if holds(out, made, about):
         tell(f"{out} holds exactly this already")
         return out
@@ -209,6 +223,8 @@ def write(asked: Asked, out: Path, format: str, chosen: Mapping[str, Any], tell:
         for folder in folders:
             (folder / MARK).unlink()
         write_dataset(draft, None, None, {}, made)
+        if also:
+            also(draft)
 
     return export({}, out, [one.name for one in asked.sets], add, about)
 

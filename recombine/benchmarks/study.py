@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from inspect import signature
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
@@ -87,7 +88,18 @@ def part_named(name: str) -> str:
     return name
 
 
-class Study(ABC):
+class Opened(ABC):
+    """Remembers what it was opened with; a class of its own, so that signatures are read off `__init__`."""
+
+    opened_with: Mapping[str, Any]
+
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        made = super().__new__(cls)
+        made.opened_with = signature(cls).bind(*args, **options).arguments
+        return made
+
+
+class Study(Opened):
     """What one can do with a benchmark."""
 
     name: ClassVar[str]
@@ -124,6 +136,11 @@ class Study(ABC):
             raise UserError(f"there is no scale '{scale}'; choose one of {', '.join(self.scales)}")
         self.scale_name, self.seed = scale, seed
         self._open(workers, store, progress)
+
+    def again(self, **instead: Any) -> Self:
+        """The same in the same store, with other options in the place of these."""
+        same = {"workers": self.engine, "store": self.store, "progress": self.progress}
+        return type(self)(**{**self.opened_with, **same, **instead})
 
     def _open(self, workers: int | Engine, store: Store | None, progress: Progress) -> None:
         self.store, self.progress = store or Store.default(), progress
@@ -341,9 +358,12 @@ class Study(ABC):
         sets = self.row_sets(splits, part_named(part), **more)
         return Asked(self, sets, form, first, render, size, Difficulty.read(difficulty))
 
-    def answers(self, asked: Asked, learner: str) -> Iterator[Row]:
-        """The rows with what a learner says of each: strong, weak, induction, or another that the benchmark has."""
-        return stream(asked, partial(self._answer, learner, asked.render))
+    def answers(self, asked: Asked, learner: str, seen: str | None = None) -> Iterator[Row]:
+        """The rows with what a learner says of each: strong, weak, induction, or another that the benchmark has.
+
+        `seen` says how induction perceives the scenes, if not as the rows are rendered.
+        """
+        return stream(asked, partial(self._answer, learner, seen or asked.render))
 
     def _answer(self, name: str, render: str | None, one: RowSet) -> Answer:
         assert one.exam is not None
@@ -381,6 +401,31 @@ class Study(ABC):
         return write_rows(
             self.asked_rows(splits, part, form, first, render, size, difficulty), Path(out), format, {}, tell
         )
+
+    def scales_for(self, rows: int) -> Iterable[Any]:
+        """Scales to try, one after the other, for so many rows of each test."""
+        return self.scales[self.scales.index(self.scale_name) :] if self.scale_name in self.scales else ("demo",)
+
+    def fresh(
+        self,
+        out: str | Path,
+        splits: Splits = (),
+        *,
+        n: Annotated[int, "So many rows, in equal parts of every test."] = 100,
+        form: Form = "all",
+        render: Annotated[
+            str, "images, sounds or words inside the rows; none for the numbers of the scenes."
+        ] = "images",
+        size: Size = None,
+        format: Annotated[str, "parquet, jsonl or webdataset."] = "parquet",
+        tell: Tell = quiet,
+    ) -> Path:
+        """Write a test that nobody has seen to a new folder, with what the ideal learners score on exactly its rows."""
+        from recombine.benchmarks.fresh import make, order_of
+
+        drawn = None if render == "none" else render
+        order = order_of(self, n, splits, form=form, render=drawn, size=size, format=format)
+        return make(self, Path(out), order, tell)
 
     def solvers_named(self, wanted: Any) -> dict[str, Solver | None]:
         """Solvers by name, with the benchmark's own."""

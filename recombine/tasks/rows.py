@@ -234,7 +234,7 @@ def _of_piece(
             continue
         yield _Unit(
             Row(
-                f"{made['benchmark']}-{given.name.replace('/', '-')}-{given.part}-{name:07}",
+                row_id(made["benchmark"], given, name),
                 str(made["benchmark"]),
                 given.split,
                 given.part,
@@ -253,6 +253,11 @@ def _of_piece(
             examples,
             mine,
         )
+
+
+def row_id(benchmark: str, given: RowSet, number: int) -> str:
+    """What a row is called."""
+    return f"{benchmark}-{given.name.replace('/', '-')}-{given.part}-{number:07}"
 
 
 def _question(examples: Examples, row: int) -> str:

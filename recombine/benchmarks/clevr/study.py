@@ -149,6 +149,11 @@ class Clevr(Study):
             for exam in self.exams(splits, part)
         ]
 
+    def scales_for(self, rows: int) -> Iterable[ClevrScale]:
+        """As many scenes as ten questions about each need, or some more."""
+        each = clevr_scale("paper").questions
+        return [ClevrScale(f"fresh-{rows}", 1, 1, -(-times * rows // each) + 1) for times in (1, 2, 4)]
+
     def learners(self, exam: Exam) -> Mapping[str, Ideal]:
         """The strong and the weak learner, who are one here: nothing is held out."""
         return of_exam.learners(self.study.dialect)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from math import lcm
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -48,6 +49,11 @@ from recombine.world.scenes import Scenes
 
 ENOUGH = 100
 """Questions of a family that its balance is judged by."""
+
+
+TEMPLATES = lcm(*map(len, CLOSURE_FAMILIES.values()))
+"""Every template of a test gives the same number of questions, where there are so many of them."""
+FEWEST_SCENES = 100
 
 
 class Closure(Study):
@@ -132,6 +138,16 @@ class Closure(Study):
                 exam,
             )
             for exam in self.exams(splits, part)
+        ]
+
+    def scales_for(self, rows: int) -> Iterable[ClosureScale]:
+        """As many scenes to a question as at the scale of the paper, or some more; templates in equal parts."""
+        paper = closure_scale("paper")
+        questions = -(-rows // TEMPLATES) * TEMPLATES
+        scenes = max(FEWEST_SCENES, -(-paper.val * questions // paper.closure[2]))
+        return [
+            ClosureScale(f"fresh-{rows}", 1, times * scenes, 1, paper.questions, (36, 72, questions))
+            for times in (1, 2, 4)
         ]
 
     def novelty(self, concept: Expr) -> int | None:

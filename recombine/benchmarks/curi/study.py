@@ -305,6 +305,11 @@ class Curi(Study):
         asked = self.asked_rows(splits, part, form, first, render, size, difficulty, negatives=negatives)
         return write_rows(asked, Path(out), format, {"held out": self._own_splits()}, tell)
 
+    def scales_for(self, rows: int) -> Iterable[Scale]:
+        """The same scale with so many test episodes."""
+        size = self.study.setup.scale
+        return [replace(size, name=f"{size.name}-{rows}", test=rows)]
+
     def published(self, exam: Exam, metric: str) -> Mapping[str, Cell]:
         """The papers' figure, which shows the released code with hard negatives; with easy ones, its networks."""
         setup = self.study.setup
