@@ -25,9 +25,11 @@ from recombine.benchmarks.curi.space import read_concepts
 from recombine.benchmarks.curi.speed import speeds
 from recombine.benchmarks.curi.spelling import Speller
 from recombine.benchmarks.curi.splits import where_word
-from recombine.benchmarks.row_export import Asked
+from recombine.benchmarks.curi.world import CuriWorld
+from recombine.benchmarks.row_export import stream
 from recombine.benchmarks.row_export import write as write_rows
 from recombine.benchmarks.study import (
+    Difficulties,
     First,
     FirstRows,
     Form,
@@ -60,9 +62,10 @@ from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.outputs import positive
 from recombine.store.store import Store
+from recombine.tasks.difficulty import Span
 from recombine.tasks.episodes import Negatives
 from recombine.tasks.exam import Exam, Marks
-from recombine.tasks.rows import Piece, RowSet
+from recombine.tasks.rows import Piece, Row, RowSet
 from recombine.tasks.splits import Split, hold_out
 from recombine.world.distribution import World
 
@@ -70,6 +73,8 @@ ENUMERATION = tuple(
     f"enumeration{modality}{prior}" for modality in ("", "-image", "-sound") for prior in ("", "-learnt")
 )
 """Learners that weigh the whole language: by what they perceive, and where their prior is from."""
+MOST = 8
+"""Objects of a scene that there is room for."""
 NEGATIVES: tuple[Negatives, ...] = get_args(Negatives)
 NegativesName = Annotated[str, "hard (scenes that a rival explanation accepts) or easy (random scenes)."]
 FirstEpisodes = Annotated[int | None, "Only the first so many test episodes of each split."]
@@ -90,6 +95,11 @@ class Curi(Study):
     published_note: ClassVar[str] = pages.PUBLISHED
     claimed = PUBLISHED_ORDER
     solvers: ClassVar[Mapping[str, str]] = dict.fromkeys(ENUMERATION, "induction:named")
+    inducing: ClassVar[Mapping[str, str]] = {
+        "images": "enumeration-image",
+        "sounds": "enumeration-sound",
+        **dict.fromkeys(("words", "None"), "enumeration"),
+    }
 
     def __init__(
         self,
@@ -113,6 +123,7 @@ class Curi(Study):
         strict: Annotated[bool, "Leave out test concepts with a synonym on the training side."] = False,
         whole_language: Annotated[bool, "Every concept of the language, not those of 2M draws."] = False,
         episodes: Annotated[int | None, "Test episodes per split, in place of the scale's."] = None,
+        objects: Annotated[str | None, "How many objects scenes have, such as 2-3. Default: 2-5."] = None,
         store: Store | None = None,
         progress: Progress = silent,
     ) -> None:
@@ -123,8 +134,14 @@ class Curi(Study):
         if episodes is not None:
             size = replace(size, test=episodes)
         positive(episodes=size.test, scenes=size.scenes)
+        of = edition_named(edition) if isinstance(edition, str) else edition
+        if objects is not None:
+            if world is not None:
+                raise UserError("objects is a setting of the world: give it, or a world")
+            world = CuriWorld(of.first_bin, *_between(objects))
+        self.objects = objects
         setup = Setup(
-            edition=edition_named(edition) if isinstance(edition, str) else edition,
+            edition=of,
             scale=size,
             seed=seed,
             lot=lot,
@@ -148,6 +165,7 @@ class Curi(Study):
         setup = self.study.setup
         own = {"concepts": len(setup.concepts)} if setup.concepts else {}
         strict = {"strict": 1} if setup.strict else {}
+        objects = {"objects": self.objects} if self.objects else {}
         return {
             "edition": setup.edition.name,
             "scale": self.scale_name,
@@ -155,6 +173,7 @@ class Curi(Study):
             **own,
             **strict,
             **self.asked,
+            **objects,
         }
 
     def list(self) -> Table:
@@ -260,13 +279,28 @@ class Curi(Study):
         kind, named = _negatives(negatives), cast(Part, part_named(part))
         self._room(len(chosen), (named,))
         return [
-            RowSet(f"{split}/{kind}", split, named, partial(self._row_pieces, split, named, kind), self.asks)
-            for split in chosen
+            RowSet(f"{split}/{kind}", split, named, partial(self._row_pieces, split, named, kind), self.asks, exam=exam)
+            for split, exam in zip(chosen, of_exam.exams(self.study, chosen, kind))
         ]
 
     def _row_pieces(self, split: str, part: Part, negatives: Negatives) -> Iterator[Piece]:
         for examples in of_exam.of_part(self.study, split, negatives, part):
             yield Piece(examples, examples.scene, int(examples.group[0]))
+
+    def rows(
+        self,
+        splits: Splits = (),
+        part: PartName = "test",
+        *,
+        form: Form = "all",
+        first: FirstRows = None,
+        render: RenderRows = None,
+        size: Size = None,
+        difficulty: Difficulties = None,
+        negatives: NegativesName = "hard",
+    ) -> Iterator[Row]:
+        """Episodes as rows."""
+        return stream(self.asked_rows(splits, part, form, first, render, size, difficulty, negatives=negatives))
 
     def export(
         self,
@@ -278,13 +312,19 @@ class Curi(Study):
         first: FirstRows = None,
         render: RenderRows = None,
         size: Size = None,
+        difficulty: Difficulties = None,
         format: Annotated[str, "parquet, jsonl or webdataset."] = "parquet",
         negatives: NegativesName = "hard",
         tell: Tell = quiet,
     ) -> Path:
         """Write episodes as rows to a new folder, with the pictures or sounds that they use."""
-        asked = Asked(self, self.row_sets(splits, part, negatives=negatives), form, first, render, size)
+        asked = self.asked_rows(splits, part, form, first, render, size, difficulty, negatives=negatives)
         return write_rows(asked, Path(out), format, {"held out": self._own_splits()}, tell)
+
+    def scales_for(self, rows: int) -> Iterable[Scale]:
+        """The same scale with so many test episodes."""
+        size = self.study.setup.scale
+        return [replace(size, name=f"{size.name}-{rows}", test=rows)]
 
     def published(self, exam: Exam, metric: str) -> Mapping[str, Cell]:
         """The papers' figure, which shows the released code with hard negatives; with easy ones, its networks."""
@@ -431,6 +471,13 @@ def _own_concepts(concepts: str | Path | Sequence[str], lot: Lot) -> tuple[Expr,
     if isinstance(concepts, str | Path):
         return read_concepts(Path(concepts), lot)
     return tuple(dict.fromkeys(map(Speller(lot).read, concepts)))
+
+
+def _between(objects: str) -> tuple[int, int]:
+    low, high = Span.read(objects)
+    if not 1 <= low <= high <= MOST:
+        raise UserError(f"CURI's scenes have from 1 to {MOST} objects, not {objects}; write a range such as 2-3")
+    return low, high
 
 
 def own_split(name: str, where: str | Where, lot: Lot) -> Split:

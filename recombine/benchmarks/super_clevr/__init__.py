@@ -13,5 +13,6 @@ BENCHMARK = Benchmark(
     explorer_at="explore:SuperClevrExplorer",
     study_at="study:SuperClevr",
     language_at="laws:LANGUAGE",
+    verifier_at="exam:VERIFIER",
     dataset_at="drawing:opened",
 )
