@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.trust.fuzz import Found, _try
-from experiments.trust.readers import READERS, wellbehaved
+from experiments.trust.fuzz import READERS, Found, _try
+from experiments.trust.readers import wellbehaved
 from recombine.store.errors import UserError
 
 INPUTS = 60

@@ -21,10 +21,13 @@ import traceback
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from experiments.trust.more_readers import MORE
 from experiments.trust.page import FUZZ, keep, rows_of, write_page
-from experiments.trust.readers import READERS, Reader, wellbehaved
+from experiments.trust.readers import READERS as FIRST
+from experiments.trust.readers import Reader, wellbehaved
 from recombine.store.errors import UserError
 
+READERS = {**FIRST, **MORE}
 INPUTS, LEAST = 1_000_000, 10_000
 LIMIT = 2.0
 """Seconds of CPU time that an input may take."""

@@ -1,8 +1,9 @@
 """Commands that are killed while they write, and run again: nothing is lost, nothing is mixed, nothing stays behind.
 
     python -m experiments.trust.kills                    every command, at every file operation and at random moments
-    python -m experiments.trust.kills --most 40          at most so many kills of each command
+    python -m experiments.trust.kills --most 40          at most so many operations of each command more
     python -m experiments.trust.kills --command "show"   one command
+    python -m experiments.trust.kills --random 4         so many kills more of each command at random moments
 
 Two ways to die. *At every operation*: the command runs in a process that has been forked from one in which everything
 is compiled, and kills itself at its k-th file operation, for every k: before a file is opened, written to the disk
@@ -11,7 +12,9 @@ command runs as people run it, with two workers; a worker, or the whole group, i
 
 Then the same command is run again, and what is there must be, byte for byte, what an undisturbed run leaves; of times
 and places of work, which differ between any two runs, the names alone. What was found is kept in
-docs/results/trust/kills.json and told in docs/results/trust.md.
+docs/results/trust/kills.json and told in docs/results/trust.md. It adds up: a stopped run is taken up where it was, for
+operations are tried in a mixed order that is always the same. A command that has come to have other operations begins
+anew.
 """
 
 import argparse
@@ -19,6 +22,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -40,9 +44,16 @@ EVENTS = {
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 SPENT = ("seconds", "cpu_seconds")
 TIMED = ("spent.json", "environment.json", "metrics.parquet")
+STATED_TIMES = re.compile(
+    rb'<figure class="table"><figcaption>(Times|What it cost)<.*?</figure>|\*\*(Times|What it cost)\*\*\n\n(\|.*\n)+',
+    re.S,
+)
+"""The tables of pages that tell how long something took; everything else on a page is the same in every run."""
 REFUSED = 2
 FOREVER = 180.0
-"""Seconds after which a command hangs."""
+"""Seconds after which a command of this process hangs."""
+LONGEST = 3_600.0
+"""The same for a command with workers, beside which others may work."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +70,23 @@ TINY = ("--scale", "tiny", "--workers", "1")
 CURI = ("make", "curi", *TINY, "--split", "counting")
 LEARN = ("train", "concept-world", "--split", "sequences", "--model", "mlp", "--epochs", "1")
 TRAIN = (*LEARN, *TINY, "--out", "runs")
-DRAW = ("--render", "images", "--size", "8x8", "--first", "2")
+PLAIN = ("make", "concept-world", *TINY, "--split", "sequences", "--out", "data")
+PIXELS = ("--render", "images", "--size", "8x8")
 COMMANDS = {
     "make curi": Command([*CURI, "--out", "data"]),
-    "make curi --render": Command(
-        [*CURI, "--render", "images", "--size", "8x8", "--first", "2", "--out", "data"], [CURI]
+    "make curi --render": Command([*CURI, *PIXELS, "--first", "2", "--out", "data"], [CURI]),
+    "make curi --episodes --render": Command(
+        ["make", "curi", *TINY, "--split", "counting", "--episodes", "2", *PIXELS, "--out", "data"], [CURI]
     ),
     "make clevr --format json": Command(["make", "clevr", *TINY, "--format", "json", "--out", "data"]),
+    "make clevr --render": Command(["make", "clevr", *TINY, *PIXELS, "--out", "data"]),
+    "make closure": Command(["make", "closure", *TINY, "--out", "data"]),
+    "make super-clevr": Command(["make", "super-clevr", *TINY, "--out", "data"]),
     "make concept-world --sheets": Command(
         ["make", "concept-world", *TINY, "--split", "sequences", "--sheets", "--out", "data"]
+    ),
+    "rows --render": Command(
+        ["rows", "curi", *TINY, "--split", "counting", "--episodes", "2", *PIXELS, "--out", "rows"], [CURI]
     ),
     "render": Command(
         ["render", "data", "--size", "8x8", "--first", "2", "--workers", "1", "--out", "pics"],
@@ -75,28 +94,74 @@ COMMANDS = {
     ),
     "gap --out": Command(["gap", "curi", *TINY, "--split", "counting", "--out", "gap.json"], [CURI]),
     "report (.md)": Command(["report", "concept-world", *TINY, "--out", "page/report.md"]),
+    "report (.html)": Command(["report", "concept-world", *TINY, "--out", "report.html"], [PLAIN]),
     "show --out": Command(["show", "curi/counting", *TINY, "--out", "episode.html"], [CURI]),
     "draw --out": Command(["draw", "red", "--n", "3", "--out", "sheet.png", "--graph", "graph.svg"]),
     "draw --out FOLDER": Command(["draw", "red", "--n", "3", "--out", "images"]),
     "train": Command(TRAIN),
     "table --out": Command(["table", "concept-world", "runs", "--out", "page/runs.md"], [TRAIN]),
     "check --store": Command(["check", "concept-world", *TINY, "--store"], [CURI]),
+    "push": Command(["push", "data", "place"], [PLAIN]),
+    "pull": Command(["pull", "place", "--out", "copy"], [PLAIN, ["push", "data", "place"]]),
     "store prune --do": Command(["store", "prune", "--recipe", "episodes", "--do"], [CURI], goes=True),
     "store sweep --do": Command(["store", "sweep", "--do"], [CURI], goes=True),
+    "demo": Command(["demo", "--out", "demo.html", "--workers", "1"]),
 }
-GROUPS = ("make curi", "make clevr --format json", "render", "train", "demo")
+WHOLE = ("demo",)
+"""Commands that have a process of their own beside them, so that operations of this process are not all of theirs."""
+GROUPS = (
+    "make curi", "make clevr --format json", "make clevr --render", "make super-clevr", "rows --render", "render",
+    "gap --out", "report (.md)", "train", "demo",
+)  # fmt: skip
 """Commands that are killed at random moments, with two workers."""
 
 
 @dataclass
 class Found:
+    """What came of a command that was killed in one way."""
+
     command: str
-    how: str
+    way: str
+    """operations, pairs (of operations, one after the other) or moments."""
     operations: int | None = None
+    tried: int = 0
+    """Operations, pairs or moments, from the first of their order on."""
     kills: int = 0
     wrong: int = 0
     litter: int = 0
     failures: list[str] = field(default_factory=list)
+
+    @classmethod
+    def kept(cls, command: str, way: str, operations: int | None = None) -> "Found":
+        """What was found before, where it is of the same operations."""
+        for row in rows_of(KILLS):
+            if (row["command"], row["way"], row["operations"]) == (command, way, operations):
+                return cls(**row)
+        return cls(command, way, operations)
+
+    def note(self, wrong: str, left: Sequence[str], at: object) -> None:
+        self.wrong += bool(wrong)
+        self.litter += bool(left)
+        if wrong or left:
+            self.failures.append(f"{at}: {wrong or 'left ' + ', '.join(left[:3])}")
+        self.tried += 1
+
+    def keep(self) -> None:
+        """Put it in place of what was."""
+        key = self.command, self.way
+        row = {**asdict(self), "failures": self.failures[:20]}
+        rows = {(one["command"], one["way"]): one for one in rows_of(KILLS)} | {key: row}
+        keep(KILLS, list(rows.values()))
+
+
+SOME = 10
+"""Kills after which what was found is kept."""
+
+
+def some_of(all_: int, done: int, most: int | None) -> Iterator[int]:
+    """The next numbers, from 0 on, of an order that is mixed and always the same."""
+    order = random.Random(all_).sample(range(all_), all_)
+    yield from order[done:] if most is None else order[done : done + most]
 
 
 # --- running ------------------------------------------------------------------------------------------------------
@@ -105,12 +170,16 @@ class Found:
 def scales() -> None:
     """Scales that are small enough to be made a thousand times."""
     from recombine.benchmarks.clevr import pipeline as clevr
+    from recombine.benchmarks.closure import pipeline as closure
     from recombine.benchmarks.concept_world import pipeline as concept_world
     from recombine.benchmarks.curi import pipeline as curi
+    from recombine.benchmarks.super_clevr import pipeline as super_clevr
 
     curi.SCALES["tiny"] = curi.Scale("tiny", 1_500, 20_000, 6, 3, 6)
     clevr.CLEVR_SCALES["tiny"] = clevr.ClevrScale("tiny", 4, 2, 2, 2)
     concept_world.SHARES["tiny"] = 0.001
+    closure.CLOSURE_SCALES["tiny"] = closure.ClosureScale("tiny", 20, 30, 10, 5, closure=(2, 8, 8))
+    super_clevr.SCALES["tiny"] = super_clevr.SuperClevrScale("tiny", 2, 1, 1, 2, 2)
 
 
 def run(words: Sequence[str], place: Path) -> int:
@@ -251,8 +320,8 @@ def _content(file: Path) -> str:
     content = file.read_bytes()
     if file.name in ("manifest.json", "results.json", "config.json"):
         return json.dumps(_timeless(json.loads(content)), sort_keys=True)
-    if file.suffix in (".md", ".html"):  # pages of runs tell what they cost
-        return "a page" if b"What it cost" in content else hashlib.blake2b(content).hexdigest()
+    if file.suffix in (".md", ".html"):
+        content = STATED_TIMES.sub(b"", content)
     return hashlib.blake2b(content).hexdigest()
 
 
@@ -280,8 +349,8 @@ def workshop() -> Iterator[Path]:
         yield Path(place)
 
 
-def at_every_operation(name: str, most: int | None) -> Found:
-    command, found = COMMANDS[name], Found(name, "at every file operation")
+def at_every_operation(name: str, most: int | None, keep: bool = False) -> Found:
+    command = COMMANDS[name]
     with workshop() as shop:
         ready, log = shop / "ready", shop / "log"
         ready.mkdir()
@@ -293,28 +362,21 @@ def at_every_operation(name: str, most: int | None) -> Found:
         copy(ready, place)
         forked(lambda: run(command.words, place), log)  # what is compiled is kept beside the sources
         copy(ready, place)
-        found.operations = operations(command.words, place, log)
+        many = operations(command.words, place, log)
         expected = tree(place)
-        step = 1 if most is None else max(1, -(-found.operations // most))
-        found.how = "at every file operation" if step == 1 else f"at one of {step} file operations"
-        for at in range(1, found.operations + 1, step):
+        found = Found.kept(name, "operations", many) if keep else Found(name, "operations", many)
+        for at in some_of(many, found.tried, most):
             copy(ready, place)
             log.unlink(missing_ok=True)
-            code = killed(command.words, place, at, log)
-            if code != -signal.SIGKILL:
-                continue  # it had fewer operations this time
-            found.kills += 1
+            killed_ = killed(command.words, place, at + 1, log) == -signal.SIGKILL  # it may have had fewer operations
+            found.kills += killed_
             code = forked(lambda: run(command.words, place), log)
             wrong = difference(expected, tree(place))
             if code not in ((0, 1, REFUSED) if not wrong else (0, 1)):  # what is there whole already may be refused
                 wrong = f"ends with {code}: {_last(log)}"
-            left = litter(place)
-            if wrong:
-                found.wrong += 1
-                found.failures.append(f"operation {at}: {wrong}")
-            if left:
-                found.litter += 1
-                found.failures.append(f"operation {at}: left {', '.join(left[:3])}")
+            found.note(wrong, litter(place), f"operation {at + 1}")
+            if keep and found.tried % SOME == 0:
+                found.keep()
     return found
 
 
@@ -392,9 +454,9 @@ WRITERS: dict[str, Callable[[Path], None]] = {
 """What all commands write with, small enough to be killed at every pair of operations."""
 
 
-def at_every_pair(name: str, most: int | None) -> Found:
+def at_every_pair(name: str, most: int | None, keep: bool = False) -> Found:
     """Kill a writer at an operation, and the one that takes it up at another; the third must leave all as it should."""
-    write, found = WRITERS[name], Found(name, "twice, at every pair of file operations")
+    write = WRITERS[name]
     with workshop() as shop:
         place, log, told_at = shop / "place", shop / "log", shop / "operations"
 
@@ -412,20 +474,18 @@ def at_every_pair(name: str, most: int | None) -> Found:
         place.mkdir()
         if written(None):
             raise SystemExit(f"{name}: {log.read_text()[-2000:]}")
-        found.operations, expected = int(told_at.read_text()), tree(place)
-        if most is not None and most < found.operations**2:
-            found.how = f"twice, at {most:,} pairs of file operations"
-        pairs = [(one, two) for one in range(1, found.operations + 1) for two in range(1, found.operations + 1)]
-        for one, two in pairs if most is None or len(pairs) <= most else random.Random(0).sample(pairs, most):
+        many, expected = int(told_at.read_text()), tree(place)
+        found = Found.kept(name, "pairs", many) if keep else Found(name, "pairs", many)
+        for pair in some_of(many**2, found.tried, most):
+            one, two = divmod(pair, many)
             shutil.rmtree(place)
             place.mkdir()
-            found.kills += sum(written(at) == -signal.SIGKILL for at in (one, two))
+            found.kills += sum(written(at) == -signal.SIGKILL for at in (one + 1, two + 1))
             code = written(None)
             wrong = difference(expected, tree(place)) or (f"ends with {code}: {_last(log)}" if code else "")
-            left = litter(place)
-            found.wrong += bool(wrong)
-            found.litter += bool(left)
-            found.failures += [f"{one}, {two}: {wrong or left[:3]}"] if wrong or left else []
+            found.note(wrong, litter(place), (one + 1, two + 1))
+            if keep and found.tried % (SOME * SOME) == 0:
+                found.keep()
     return found
 
 
@@ -449,13 +509,12 @@ if __name__ == "__main__":
     scales()
     sys.exit(run(sys.argv[2:], Path(sys.argv[1])))
 """
-DEMO = Command(["demo", "--out", "demo.html", "--workers", "2"])
 
 
-def at_random(name: str, kills: int, chance: random.Random) -> Found:
+def at_random(name: str, kills: int, keep: bool = False) -> Found:
     """Kill a worker or the whole group of a command with two workers, and run it again."""
-    found = Found(name, "workers and groups, at random moments")
-    command = DEMO if name == "demo" else COMMANDS[name]
+    found = Found.kept(name, "moments") if keep else Found(name, "moments")
+    command = COMMANDS[name]
     words = [*command.words]
     if "--workers" in words:
         words[words.index("--workers") + 1] = "2"
@@ -464,26 +523,24 @@ def at_random(name: str, kills: int, chance: random.Random) -> Found:
         ready.mkdir()
         script.write_text(SCRIPT)
         for before in command.make:
-            _started(script, ready, before).wait(FOREVER)
+            _started(script, ready, before).wait(LONGEST)
         copy(ready, place)
         start = time.monotonic()
         whole = _started(script, place, words)
-        if whole.wait(FOREVER) not in (0, 1):
+        if whole.wait(LONGEST) not in (0, 1):
             raise SystemExit(f"{name} ends with {whole.returncode}")
         took, expected = time.monotonic() - start, tree(place)
-        for number in range(kills):
+        for number in range(found.tried, found.tried + kills):
             copy(ready, place)
             process = _started(script, place, words)
-            time.sleep(chance.uniform(0.3, 1.0) * took)
+            time.sleep(random.Random(number).uniform(0.3, 1.0) * took)
             found.kills += _kill(process, worker=number % 2 == 1)
-            process.wait(FOREVER)
-            again = _started(script, place, words)
-            code = again.wait(FOREVER)
+            process.wait(LONGEST)
+            code = _started(script, place, words).wait(LONGEST)
             wrong = difference(expected, tree(place)) if code in (0, 1) else f"ends with {code}"
-            left = litter(place)
-            found.wrong += bool(wrong)
-            found.litter += bool(left)
-            found.failures += [f"kill {number}: {wrong or left[:3]}"] if wrong or left else []
+            found.note(wrong, litter(place), f"kill {number}")
+            if keep:
+                found.keep()
     return found
 
 
@@ -515,40 +572,37 @@ def _kill(process: "subprocess.Popen[bytes]", worker: bool) -> bool:
 def told(found: Found) -> Found:
     said = "" if found.operations is None else f"{found.operations} operations, "
     print(
-        f"{found.command}, {found.how}: {said}{found.kills} kills, {found.wrong} wrong, {found.litter} with litter",
+        f"{found.command}, {found.way}: {said}{found.tried} tried, {found.kills} kills, {found.wrong} wrong, "
+        f"{found.litter} with litter",
         flush=True,
     )
     for line in found.failures[:5]:
         print(f"    {line}", flush=True)
-    return found
-
-
-def kept(found: Found) -> Found:
-    """Kept command by command, in place of what was."""
-    told(found)
-    row = {**asdict(found), "failures": found.failures[:20]}
-    rows = {(one["command"], one["how"]): one for one in rows_of(KILLS)} | {(found.command, found.how): row}
-    keep(KILLS, list(rows.values()))
+    found.keep()
     return found
 
 
 def main() -> None:
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    words.add_argument("--most", type=int, help="kills of each command; default: at every operation")
+    words.add_argument("--most", type=int, help="operations of each command more; default: all")
     words.add_argument("--command", action="append", choices=list(COMMANDS))
     words.add_argument("--writers", action="store_true", help="what all commands write with, and no command")
-    words.add_argument("--random", type=int, default=10, help="kills of each command at random moments")
+    words.add_argument("--random", type=int, default=10, help="kills of each command more at random moments")
     asked = words.parse_args()
     scales()
-    results = [kept(at_every_pair(name, asked.most)) for name in WRITERS if asked.writers or not asked.command]
-    results += [
-        kept(at_every_operation(name, asked.most)) for name in asked.command or (() if asked.writers else COMMANDS)
-    ]
-    chance, often = random.Random(0), [name for name in GROUPS if asked.random and not (asked.command or asked.writers)]
-    results += [kept(at_random(name, asked.random, chance)) for name in often]
+    every = not (asked.command or asked.writers)
+    for name in WRITERS if asked.writers or every else ():
+        told(at_every_pair(name, asked.most, keep=True))
+    for name in asked.command or (COMMANDS if every else ()):
+        if name not in WHOLE and asked.most != 0:
+            told(at_every_operation(name, asked.most, keep=True))
+    for name in GROUPS if asked.random else ():
+        if every or name in (asked.command or ()):
+            told(at_random(name, asked.random, keep=True))
     write_page()
-    bad = sum(one.wrong + one.litter for one in results)
-    print(f"{sum(one.kills for one in results):,} kills, {bad} failures")
+    rows = rows_of(KILLS)
+    bad = sum(row["wrong"] + row["litter"] for row in rows)
+    print(f"{sum(row['kills'] for row in rows):,} kills, {bad} failures")
     sys.exit(1 if bad else 0)
 
 

@@ -40,9 +40,19 @@ def fuzz_table(rows: list[dict[str, Any]]) -> Table:
     return Table("Mutated inputs", columns, (*cells, ("all", *total, *worst)), note)
 
 
+def _how(row: dict[str, Any]) -> str:
+    """At how many of its operations a command was killed."""
+    many, tried = row["operations"], row["tried"]
+    if row["way"] == "moments":
+        return "a worker and the whole group in turn, at random moments"
+    if row["way"] == "pairs":
+        return "twice, at every pair" if tried == many**2 else f"twice, at {tried:,} of {many**2:,} pairs"
+    return "at every file operation" if tried == many else f"at {tried:,} of {many:,} file operations"
+
+
 def kills_table(rows: list[dict[str, Any]]) -> Table:
     names = ("file operations", "kills", "lost or mixed", "left behind")
-    cells = tuple((r["command"], r["how"], *(r[n] for n in ("operations", "kills", "wrong", "litter"))) for r in rows)
+    cells = tuple((r["command"], _how(r), *(r[n] for n in ("operations", "kills", "wrong", "litter"))) for r in rows)
     total = [sum(row[column] or 0 for row in cells) for column in range(2, 6)]
     columns = (Column("command"), Column("killed"), *(Column(name, "right") for name in names))
     note = (
@@ -59,8 +69,9 @@ INTRO = """\
 words; `make kills` kills commands while they write. Both are scripts in `experiments/trust`; `tests/test_fuzz.py` and
 `tests/test_kills.py` are short versions of them. What is promised is in [SECURITY.md](../../SECURITY.md).
 
-Figures are kept reader by reader and command by command. A reader or a command in which something was found was mended
-and run again from its beginning; `--most` has fewer operations tried than there are, and the table says which."""
+Figures are kept reader by reader and command by command, by the scripts alone. A reader or a command in which something
+was found was mended and run again from its beginning. Where fewer operations were tried than there are, the table says
+how many; they are taken in a mixed order, and the same command goes on with the next."""
 
 
 def write_page() -> None:

@@ -157,6 +157,14 @@ class Networks(ABC, Generic[S]):
     def examine(self, job: Job, study: S, network: nn.Module) -> dict[str, Any]:
         """What a trained network scores in the tests, for the results of its run."""
 
+    def opened(self, study: Any) -> S:
+        """What opens the data of a benchmark's `Study`, as `study` does for a job."""
+        return study.study
+
+    def sits(self, job: Job, split: str) -> bool:
+        """Whether the exam of a split is one that a run was trained for."""
+        return job.split == split
+
     def solver(self, job: Job, study: S, network: nn.Module) -> Answering | None:
         """A trained network as one that answers the exams; None where it reads other data than they have."""
         return None
@@ -447,7 +455,7 @@ def solver_of(folder: Path, study: Any) -> Answering | None:
 
     config = read_config(folder)
     job = job_of(config, folder)
-    pipeline = study.study
+    pipeline = job.networks.opened(study)
     if config["data"] != job.networks.data(job, pipeline):
         raise UserError(f"{folder.name} was trained on other data than these: another scale, seed or edition")
     network = job.networks.network(job, pipeline)

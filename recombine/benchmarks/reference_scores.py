@@ -15,7 +15,7 @@ from recombine.store.recipe import Recipe
 from recombine.store.store import Store
 from recombine.store.untrusted import read_json
 
-VERSION = 1
+VERSION = 2
 """Of all that the scores depend on but the data: baselines, features, exams."""
 Row = dict[str, Any]
 FILE = "scores.json"

@@ -29,6 +29,7 @@ ENGINE = Option(
 )
 ABOUT = {
     "list": "A benchmark whose splits are listed. Default: the benchmarks.",
+    "check": "A benchmark, such as curi; none with --certificate.",
     "show": "A benchmark and a split, such as curi/boolean or clevr/one_hop.",
     "eval": "A benchmark, or the folder of a run.",
     "report": f"A benchmark, such as curi; or {', '.join(SUBJECTS)}.",
@@ -128,9 +129,10 @@ def _need_run(words: Sequence[str]) -> None:
 def _argument(name: str) -> Parameter | None:
     if name in ("demo", "explore", "store"):
         return None
-    default = None if name == "list" else Parameter.empty
+    optional = name in ("list", "check")  # of these, check can also be about a folder
+    default = None if optional else Parameter.empty
     said = typer.Argument(help=ABOUT.get(name, "A benchmark, such as curi."), metavar="WHAT")
-    one: Any = str | None if name == "list" else str
+    one: Any = str | None if optional else str
     kind = Annotated[one, said]
     return Parameter("what", Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind)
 
@@ -161,10 +163,10 @@ def _opener(
 ) -> Callable[..., Any]:
     """Opens the study that was asked for."""
 
-    def opened(**instead: Any) -> Any:
+    def opened(named: str | None = None, **instead: Any) -> Any:
         if what in SUBJECTS and benchmark is None:
             return subject(str(what))(progress=bars)
-        known = benchmark or benchmarks.get(str(what).partition("/")[0])
+        known = benchmark if benchmark and not named else benchmarks.get(named or str(what).partition("/")[0])
         given = {name: value for name, value in {**made, **instead}.items() if value not in (None, (), {})}
         return known.study(**given, progress=bars)
 

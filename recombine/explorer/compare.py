@@ -43,7 +43,10 @@ class Runs:
             return []
         found = []
         for folder, config, results in runs_of(self.folder, benchmark):
-            if results is not None and split in (None, job_of(config, folder).split):
+            if results is None:
+                continue
+            job = job_of(config, folder)
+            if split is None or job.networks.sits(job, split):
                 found.append(folder.name)
         return found
 

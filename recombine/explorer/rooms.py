@@ -15,7 +15,6 @@ from recombine.benchmarks.exploring import Explorer, explorer
 from recombine.benchmarks.study import Study
 from recombine.explorer.compare import Runs, table_json
 from recombine.language.expr import place_of
-from recombine.solvers.baselines import BASELINES
 from recombine.solvers.sitting import Answering, taught
 from recombine.store.errors import UserError
 from recombine.store.key import Key
@@ -181,7 +180,9 @@ class Rooms:
             )
         key = opened.study.name, split, who
         if key not in self._taught:
-            self._taught[key] = taught(BASELINES[who](), exam, Key(opened.study.seed) / "score" / who / exam.name)
+            solver = opened.study.solvers_named(who)[who]
+            assert solver is not None
+            self._taught[key] = taught(solver, exam, Key(opened.study.seed) / "score" / who / exam.name)
         return self._taught[key]
 
     def differences(self, name: str, split: str, one: str, other: str) -> Any:

@@ -30,6 +30,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 LARGEST = 64 * 1024
 """Bytes of a request's body."""
 LONGEST_QUERY = 2_000
+MOST_FIELDS = 16
 COOKIE = "recombine"
 PAGE = {
     "": ("index.html", "text/html; charset=utf-8"),
@@ -114,8 +115,11 @@ def app(rooms: Rooms, door: Door) -> Starlette:
 
         async def answer(request: Request) -> Response:
             try:
-                if len(request.url.query) > LONGEST_QUERY:
+                query = request.scope["query_string"]
+                if len(query) > LONGEST_QUERY:
                     raise Refused(414, "the address is too long")
+                if not query.isascii():
+                    raise Refused(400, "the address holds bytes that no address has")
                 new = door.check(request)
                 response = await work(request)
                 if new:
@@ -152,7 +156,9 @@ def app(rooms: Rooms, door: Door) -> Starlette:
 
     def asked(work: Callable[[Mapping[str, str]], Any]) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
-            given = {name: values[0] for name, values in parse_qs(request.url.query, max_num_fields=16).items()}
+            if request.url.query.count("&") >= MOST_FIELDS:
+                raise Refused(400, "the address asks too much at once")
+            given = {name: values[0] for name, values in parse_qs(request.url.query).items()}
             return said(await locked(lambda: work({**given, **request.path_params})))
 
         return guarded(answer)
@@ -210,7 +216,9 @@ def app(rooms: Rooms, door: Door) -> Starlette:
         Route("/sound/{benchmark}/{number}.wav", media(rooms.sound, "audio/wav")),
         Route("/figure/{name}.svg", guarded(figure)),
     ]
-    return Starlette(routes=routes, exception_handlers={404: missing, 405: missing, 400: missing})
+    served = Starlette(routes=routes, exception_handlers={404: missing, 405: missing, 400: missing})
+    served.router.redirect_slashes = False
+    return served
 
 
 def _file(name: str) -> bytes:

@@ -4,9 +4,10 @@
 alone, and a file is there whole or not at all. So work that was stopped goes on where it was.
 """
 
+import hashlib
 import io
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -51,12 +52,45 @@ class Source:
                 f"file; there are at most {MOST_OBJECTS} objects and {MOST_PER_FILE:,} scenes a file"
             )
 
+    def numbers(self, low: int, high: int) -> Sequence[int]:
+        """What the files call the scenes from place `low` to before `high`."""
+        return range(low, high)
+
     def read(self, low: int, high: int) -> Scenes:
         """The scenes from number `low` to before `high`."""
         parts = []
         for number in range(low // self.per_file, -(-high // self.per_file)):
             first = number * self.per_file
             parts.append(_read(self, number)[max(0, low - first) : high - first])
+        return join(parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """Some scenes of a source and no others."""
+
+    source: Source
+    chosen: np.ndarray  # int[n], rising
+
+    @property
+    def scenes(self) -> int:
+        return len(self.chosen)
+
+    @property
+    def digest(self) -> str:
+        """Stands for which they are."""
+        return hashlib.blake2b(np.asarray(self.chosen, "<i8").tobytes(), digest_size=16).hexdigest()
+
+    def numbers(self, low: int, high: int) -> Sequence[int]:
+        return [int(number) for number in self.chosen[low:high]]
+
+    def read(self, low: int, high: int) -> Scenes:
+        """The scenes from place `low` to before `high`."""
+        chosen, per_file = self.chosen[low:high], self.source.per_file
+        parts = [
+            _read(self.source, file)[chosen[chosen // per_file == file] - file * per_file]
+            for file in np.unique(chosen // per_file).tolist()
+        ]
         return join(parts)
 
 
@@ -91,7 +125,7 @@ class RenderScenes:
     """Writes a file of `per_file` scenes in some form into a folder, unless it is there."""
 
     folder: str
-    source: Source
+    source: Source | Chosen
     form: Form
     scenes: int
     """Only the first so many."""
@@ -124,9 +158,9 @@ class RenderScenes:
             self.form.write(sink, batches, self.recipe)
 
     def _batches(self, low: int, high: int) -> Iterator[Batch]:
-        scenes = self.source.read(low, high)
+        numbers, scenes = self.source.numbers(low, high), self.source.read(low, high)
         for start, end in shard_bounds(len(scenes), self.form.batch):
-            yield low + start, scenes[start:end]
+            yield numbers[start:end], scenes[start:end]
 
 
 class Cost(NamedTuple):
@@ -136,12 +170,13 @@ class Cost(NamedTuple):
     seconds: float
 
 
-def cost(form: Form, source: Source, recipe: Recipe, tried: int = 16) -> Cost:
+def cost(form: Form, source: Source | Chosen, recipe: Recipe, tried: int = 16) -> Cost:
     """What a scene takes on average, by trying a few; none of it is kept."""
     scenes = source.read(0, min(tried, source.scenes))
-    form.write(io.BytesIO(), [(0, scenes)], recipe)  # the first time has everything compiled, and notes played
+    numbers = range(len(scenes))
+    form.write(io.BytesIO(), [(numbers, scenes)], recipe)  # the first time has everything compiled, and notes played
     sink, start = io.BytesIO(), time.monotonic()
-    form.write(sink, [(0, scenes)], recipe)
+    form.write(sink, [(numbers, scenes)], recipe)
     return Cost(sink.tell() / len(scenes), (time.monotonic() - start) / len(scenes))
 
 

@@ -13,7 +13,7 @@ sounds. The same scenes give the same bytes: nothing depends on the clock, the u
 import io
 import json
 import tarfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -46,8 +46,8 @@ PIXELS = 2**24
 LARGEST = 8192
 """Pixels along a side of a picture."""
 
-Batch = tuple[int, Scenes]
-"""The number of the first scene, and the scenes."""
+Batch = tuple[Sequence[int], Scenes]
+"""The numbers of scenes, and the scenes."""
 
 FILE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 IMAGES = pa.schema(
@@ -116,11 +116,10 @@ class Images:
         """The same images without the folder of anything that they are made with."""
         return self
 
-    def table(self, first: int, scenes: Scenes) -> pa.Table:
+    def table(self, numbers: Sequence[int], scenes: Scenes) -> pa.Table:
         """One row per scene."""
-        pictures = self.look.pictures(first, scenes)
+        pictures = self.look.pictures(numbers[0], scenes)
         assert pictures.rgb is not None
-        numbers = range(first, first + len(scenes))
         files = [(png(rgb, LEVEL), f"{key(number)}.png") for number, rgb in zip(numbers, pictures.rgb)]
         columns = {"scene": numbers, "image": _files(files), **self.masks(scenes, pictures)}
         return pa.table(columns, typed(self.schema, image=IMAGE))
@@ -163,10 +162,9 @@ class Sounds:
         check_scenes(scenes, Voicing(self.first_bin))
         self._players()
 
-    def table(self, first: int, scenes: Scenes) -> pa.Table:
+    def table(self, numbers: Sequence[int], scenes: Scenes) -> pa.Table:
         """One row per scene."""
         heard = sounds(scenes, Voicing(self.first_bin), self._players())
-        numbers = range(first, first + len(scenes))
         files = [(to_wav(sound), f"{key(number)}.wav") for number, sound in zip(numbers, heard)]
         return pa.table({"scene": numbers, "sound": _files(files)}, typed(SOUNDS, sound=AUDIO))
 
@@ -204,12 +202,12 @@ class Samples:
                     entry.size = len(content)
                     tar.addfile(entry, io.BytesIO(content))
 
-    def _files(self, first: int, scenes: Scenes) -> Iterator[tuple[str, bytes]]:
+    def _files(self, numbers: Sequence[int], scenes: Scenes) -> Iterator[tuple[str, bytes]]:
         """The names and contents of the files of a batch, scene by scene."""
-        rows = to_table(scenes, first).to_pylist()
+        rows = [{**row, "scene": number} for row, number in zip(to_table(scenes, 0).to_pylist(), numbers)]
         for form in (self.images, self.sounds):
             if form:
-                rows = [{**row, **more} for row, more in zip(rows, form.table(first, scenes).to_pylist())]
+                rows = [{**row, **more} for row, more in zip(rows, form.table(numbers, scenes).to_pylist())]
         for row in rows:
             media = [row.pop(column) for column in ("image", "sound") if column in row]
             yield from ((one["path"], one["bytes"]) for one in media)

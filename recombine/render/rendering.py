@@ -11,7 +11,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from recombine.render.dataset import Cost, RenderScenes, Source, cost
+import numpy as np
+
+from recombine.render.dataset import Chosen, Cost, RenderScenes, Source, cost
 from recombine.render.encodings import LARGEST, Form, Images, Look, Recordings, Samples, Sounds
 from recombine.render.folders import Dataset, read_dataset, write_dataset
 from recombine.store.cards import About
@@ -115,7 +117,7 @@ class Work:
 
     name: str
     form: Form
-    source: Source
+    source: Source | Chosen
     scenes: int
     per_file: int
     recipe: Recipe
@@ -154,8 +156,16 @@ class Given(NamedTuple):
     digest: str
 
 
+Used = Mapping[str, np.ndarray]
+"""By part, the numbers of the scenes that are to be rendered and no others, rising."""
+
+
 def works(
-    dataset: Dataset, scenes: Callable[[], Mapping[str, Given]], chosen: Wanted | str | None, format: str
+    dataset: Dataset,
+    scenes: Callable[[], Mapping[str, Given]],
+    chosen: Wanted | str | None,
+    format: str,
+    used: Used | None = None,
 ) -> list[Work]:
     """What there is to do, form by form and part by part; the scenes are made if something is to be rendered."""
     if not chosen:
@@ -164,10 +174,16 @@ def works(
     forms, found = _forms(dataset, chosen, format), []
     for folder, form in forms.items():
         for part, given in scenes().items():
-            source = dataset.source(part, given.folder)
+            source: Source | Chosen = dataset.source(part, given.folder)
+            if used is not None:
+                if not len(used.get(part, ())):
+                    continue
+                source = Chosen(dataset.source(part, given.folder), used[part])
             count = min(chosen.first or source.scenes, source.scenes)
             per_file = PHOTOS_PER_FILE if chosen.photo else PER_FILE
-            parameters = {"form": _anywhere(form), "scenes": count, "per_file": per_file}
+            parameters: dict[str, Any] = {"form": _anywhere(form), "scenes": count, "per_file": per_file}
+            if isinstance(source, Chosen):
+                parameters["used"] = source.digest
             recipe = Recipe(folder, VERSION, parameters, {"scenes": given.digest})
             found.append(Work(f"{folder}/{part}".rstrip("/"), form, source, count, per_file, recipe))
     _check_sound(found)
@@ -281,7 +297,9 @@ def _in_words(left: list[Left]) -> str:
     for kinds in dict.fromkeys(each.work.form.kinds for each in left):
         same = [each for each in left if each.work.form.kinds == kinds]
         scenes, all_scenes = sum(each.scenes for each in same), sum(each.work.scenes for each in same)
-        phrases.append(f"{scenes:,} {'more ' if scenes < all_scenes else ''}{kinds}")
+        known = [each.work.source.source.scenes for each in same if isinstance(each.work.source, Chosen)]
+        these = f", of the {sum(known):,} scenes those that are used," if known else ""
+        phrases.append(f"{scenes:,} {'more ' if scenes < all_scenes else ''}{kinds}{these}")
     return " and ".join(phrases)
 
 

@@ -2,11 +2,14 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
+from recombine.report.document import Chapter
 from recombine.report.table import Column, Table
 
 T = TypeVar("T")
+TITLE = "Times"
 
 
 class Clock:
@@ -24,4 +27,11 @@ class Clock:
     def table(self, total: float) -> Table:
         columns = (Column("stage"), Column("seconds", "right"))
         note = "Wall time of this run; a stage that the store already had costs nothing."
-        return Table("Times", columns, (*self.rows, ("everything", total)), note)
+        return Table(TITLE, columns, (*self.rows, ("everything", total)), note)
+
+
+def untimed(chapter: Chapter) -> Chapter:
+    """A chapter without its times, which are others in every run."""
+    return replace(
+        chapter, items=tuple(one for one in chapter.items if not (isinstance(one, Table) and one.title == TITLE))
+    )

@@ -21,11 +21,14 @@ from recombine.store.paths import within
 from recombine.store.recipe import Recipe
 from recombine.store.room import need_room
 from recombine.store.store import RECIPE, Store, recipe_of
+from recombine.store.untrusted import MOST, parse_json
 from recombine.store.writing import PART, write_atomically, writing
 
 FORMAT = 1
 MANIFEST, BEGUN = "recombine-manifest.json", "recombine-begun.json"
 CHUNK = 2**22
+LARGEST = 2**60
+"""Bytes that no file has."""
 TRIES = 3
 """How often a file is sent before the way is to blame."""
 
@@ -69,6 +72,8 @@ class Place:
 
     def read(self, name: str) -> bytes | None:
         """A small file, if it is there."""
+        if (self.size(name) or 0) > MOST:
+            raise UserError(f"{self.url}/{name} is larger than the {MOST / 1e6:,.0f} MB that it may have")
         with self.told("read"):
             try:
                 return bytes(self.fs.cat_file(self.at(name)))
@@ -215,8 +220,9 @@ def pull(place: str, out: str | Path | None = None, store: Store | None = None, 
 
 def _fetch(there: Place, name: str, part: Path, one: Sum) -> None:
     for _ in range(TRIES):
-        there.fetch(name, part)
-        if Sum(part.stat().st_size, checksum(part)) == one:
+        if there.size(name) == one.size:  # what is larger is not fetched at all
+            there.fetch(name, part)
+        if part.exists() and Sum(part.stat().st_size, checksum(part)) == one:
             return
     raise UserError(f"{there.url}/{name} does not have the bytes that were pushed; push it again to another place")
 
@@ -227,19 +233,26 @@ def _manifest(there: Place) -> Mapping[str, Sum]:
         begun = "; its push was not finished" if there.read(BEGUN) is not None else ""
         raise UserError(f"{there.url} has no {MANIFEST}{begun}: give a place that recombine push has written")
     try:
-        said = json.loads(content)
+        said = parse_json(content, f"{there.url}/{MANIFEST}", dict)
         if said["format"] > FORMAT:
             raise UserError(f"{there.url} was pushed by a newer version of recombine: upgrade")
-        return {str(name): Sum(int(one["size"]), str(one["checksum"])) for name, one in said["files"].items()}
+        return {name: Sum(_size(one["size"]), str(one["checksum"])) for name, one in said["files"].items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UserError(f"{there.url}/{MANIFEST} is damaged ({error}); push it again to another place") from error
+
+
+def _size(said: object) -> int:
+    """Bytes of a file, as a manifest says them."""
+    if isinstance(said, bool) or not isinstance(said, int) or not 0 <= said < LARGEST:
+        raise ValueError("a size is no number of bytes")
+    return said
 
 
 def _home_of(there: Place, store: Store) -> Path:
     """Where an artefact belongs in the store."""
     try:
-        plain = json.loads(there.read(RECIPE) or b"null")
-    except ValueError:
+        plain = parse_json(there.read(RECIPE) or b"null", f"{there.url}/{RECIPE}")
+    except UserError:
         plain = None
     recipe: Recipe = recipe_of(plain, Path(RECIPE), f"{there.url} was not pushed whole")
     if recipe.stage == "dataset":

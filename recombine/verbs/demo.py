@@ -16,12 +16,14 @@ from recombine.benchmarks.closure.study import Closure, most_likely
 from recombine.benchmarks.concept_world.concept_image import shots
 from recombine.benchmarks.concept_world.study import ConceptWorld
 from recombine.benchmarks.curi.episode_card import episode_story, sound_card
+from recombine.benchmarks.curi.media import Media
 from recombine.benchmarks.curi.study import Curi
 from recombine.benchmarks.super_clevr.vehicles import MEASURED, VEHICLES, vehicle
 from recombine.report.document import section_of
 from recombine.report.gaps import Gaps
 from recombine.report.page import Section, chart, page
 from recombine.report.picture import png_image
+from recombine.report.times import untimed
 from recombine.store.engine import Progress, silent
 from recombine.store.outputs import free_file, write_text
 from recombine.store.store import Store
@@ -64,7 +66,7 @@ def write_demo(out: str | Path, *, workers: int = 1, store: Store | None = None,
         others = beside.submit(_others, home)  # compiling the first pictures takes as long as the gaps of CURI
         with Curi("demo", "release", workers=workers, store=store, progress=progress) as curi:
             told = list(_story(curi, others))
-            folded = [section_of(chapter, folded=True) for chapter in curi.chapters()]
+            folded = [section_of(untimed(chapter), folded=True) for chapter in curi.chapters()]
         write_text(
             file, page("Recombine: what a learner cannot put together", [*told, *folded], SUBTITLE, compact=True)
         )
@@ -74,7 +76,7 @@ def write_demo(out: str | Path, *, workers: int = 1, store: Store | None = None,
 def _story(curi: Curi, others: "Future[dict[str, Any]]") -> Iterator[Section]:
     gaps = curi.gap()
     number = curi.telling_episode(STORY_SPLIT)
-    view = curi.show(STORY_SPLIT, number, pictures=True, sounds=1)
+    view = curi.episode_view(STORY_SPLIT, number, media=Media(sounds=1))
     found = others.result()
     yield Section("An episode that the weak learner fails", episode_story(view), INTROS["episode"])
     yield Section("A question, step by step", found["question"], INTROS["question"])

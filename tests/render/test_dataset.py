@@ -320,5 +320,5 @@ def test_a_real_full_device_is_told(source: Source) -> None:
     sink: BinaryIO
     for form in FORMS.values():
         with pytest.raises(OSError, match="No space left") as told, open("/dev/full", "wb") as sink:
-            form.write(sink, [(0, source.read(0, COUNT))], RECIPE)
+            form.write(sink, [(range(COUNT), source.read(0, COUNT))], RECIPE)
         assert told.value.errno == errno.ENOSPC

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from recombine.render.raytrace import raytrace
 from recombine.store.checksums import checksum
 from recombine.store.recipe import Recipe
 from recombine.store.store import write_atomically
+from recombine.world.scenes import Scenes
 from recombine.world.shards import read_scenes
 
 VERSION = 1
@@ -22,13 +23,12 @@ SIZE = (320, 240)
 AT_ONCE = 100
 
 
-@dataclass(frozen=True, eq=False)
-class Detections:
-    """The objects that were perceived in n pictures."""
+class Detections(NamedTuple):
+    """The objects that were perceived in n pictures, as views take them."""
 
-    count: np.ndarray  # uint8[n]
-    place: np.ndarray  # float32[n, k, 2]
     beliefs: Mapping[str, np.ndarray]  # attribute -> float16[n, k, values]
+    place: np.ndarray  # float32[n, k, 2]
+    number: np.ndarray  # uint8[n]: of objects
 
 
 def detected(study: ClevrPipeline, part: Part, file: Path = FILE) -> Detections:
@@ -42,7 +42,33 @@ def detected(study: ClevrPipeline, part: Part, file: Path = FILE) -> Detections:
     folder = study.store.get(recipe, make)
     shards = [dict(np.load(folder / _name(shard))) for shard in range(study.shards(part))]
     columns = {name: np.concatenate([shard[name] for shard in shards]) for name in shards[0]}
-    return Detections(columns.pop("count"), columns.pop("place"), columns)
+    return _split(columns)
+
+
+def perceived(scenes: Scenes, file: Path = FILE) -> Detections:
+    """What is perceived in pictures of scenes; of more objects than scenes have room for, the surest."""
+    return _split(_columns(scenes, file))
+
+
+def _split(columns: dict[str, np.ndarray]) -> Detections:
+    place, number = columns.pop("place"), columns.pop("number")
+    return Detections(columns, place, number)
+
+
+def _columns(scenes: Scenes, file: Path) -> dict[str, Any]:
+    parser, parts, most = solids_parser(file), [], scenes.places
+    for start in range(0, len(scenes), AT_ONCE):
+        pixels = raytrace(scenes[start : start + AT_ONCE], *SIZE, ("rgb",)).rgb
+        assert pixels is not None
+        parts.append(in_order(parser, parser.perceive(pixels)))
+    return {
+        "number": np.concatenate([part.count for part in parts]).clip(max=most),
+        "place": np.concatenate([part.place[:, :most] for part in parts]),
+        **{
+            name: np.concatenate([part.beliefs[name][:, :most] for part in parts]).astype(np.float16)
+            for name in parts[0].beliefs
+        },
+    }
 
 
 def _recipe(study: ClevrPipeline, part: Part, file: Path) -> Recipe:
@@ -67,20 +93,5 @@ class Perceive:
         file = Path(self.folder) / _name(shard)
         if file.exists():
             return
-        scenes, parser = read_scenes(self.world, Path(self.scenes_folder), shard), solids_parser(Path(self.file))
-        parts = []
-        for start in range(0, len(scenes), AT_ONCE):
-            pixels = raytrace(scenes[start : start + AT_ONCE], *SIZE, ("rgb",)).rgb
-            assert pixels is not None
-            parts.append(in_order(parser, parser.perceive(pixels)))
-        most = self.world.high  # there are no more objects; what is seen beyond is the least sure
-        count = np.concatenate([part.count for part in parts]).clip(max=most)
-        columns: dict[str, Any] = {
-            "count": count,
-            "place": np.concatenate([part.place[:, :most] for part in parts]),
-            **{
-                name: np.concatenate([part.beliefs[name][:, :most] for part in parts]).astype(np.float16)
-                for name in parts[0].beliefs
-            },
-        }
+        columns = _columns(read_scenes(self.world, Path(self.scenes_folder), shard), Path(self.file))
         write_atomically(file, lambda draft: np.savez(draft, **columns))

@@ -1,7 +1,7 @@
 """What one can do with CLEVR."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -145,9 +145,14 @@ class Clevr(Study):
         """The questions of a part, about its scenes."""
         name = part_of(part)
         return [
-            RowSet(exam.name, exam.name, part_named(part), partial(shard_pieces, exam), self.asks, name)
+            RowSet(exam.name, exam.name, part_named(part), partial(shard_pieces, exam), self.asks, name, exam)
             for exam in self.exams(splits, part)
         ]
+
+    def scales_for(self, rows: int) -> Iterable[ClevrScale]:
+        """As many scenes as ten questions about each need, or some more."""
+        each = clevr_scale("paper").questions
+        return [ClevrScale(f"fresh-{rows}", 1, 1, -(-times * rows // each) + 1) for times in (1, 2, 4)]
 
     def learners(self, exam: Exam) -> Mapping[str, Ideal]:
         """The strong and the weak learner, who are one here: nothing is held out."""
@@ -172,7 +177,13 @@ class Clevr(Study):
         chosen = {"family": family, "questions": many} if family else {}
         official = partial(self._write_official, format, family, many) if format in ("json", "jsonl") else None
         found = partial(self._folders, family, many)
-        return self._make(out, chosen, found, render, size, first, format, tell, official)
+        used = partial(self._used, found) if family and render else None
+        return self._make(out, chosen, found, render, size, first, format, tell, official, used=used)
+
+    def _used(self, found: Callable[[], Mapping[str, Path]]) -> dict[str, np.ndarray]:
+        """By part, the scenes that questions are about."""
+        asked = {part: found()[f"questions/{part}"] for part in PARTS}
+        return {part: np.unique(read_table(folder, ["image_index"])["image_index"]) for part, folder in asked.items()}
 
     def artefacts(self, splits: Splits = ()) -> dict[str, Path]:
         return self._folders(None, None)

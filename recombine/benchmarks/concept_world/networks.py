@@ -97,7 +97,8 @@ class ConceptWorldNetworks(Networks[ConceptWorldPipeline]):
     judged_by = "loss"
     reference_note = (
         "The mean F1 over classes, with 95 % intervals over images. Nearest goes by the most similar training images, "
-        "statistics is a logistic regression; both know only how many points there are of each colour."
+        "statistics is a logistic regression; both know only how many points there are of each colour. The definition "
+        "learner is given the language with points, colours and relations, and looks for short definitions."
     )
     known_splits = tuple(TABLES)
     known_networks = (FROM_SCRATCH, *published.MODELS)

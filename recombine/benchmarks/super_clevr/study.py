@@ -34,6 +34,7 @@ from recombine.benchmarks.super_clevr.published import degrade_table
 from recombine.benchmarks.super_clevr.questions import KINDS, Asking
 from recombine.benchmarks.super_clevr.shifts import SHIFTS, exam_of, observers, shift_named
 from recombine.benchmarks.super_clevr.speed import speeds
+from recombine.benchmarks.super_clevr.symbolic import NAMES as SYMBOLIC
 from recombine.benchmarks.super_clevr.world import VehicleWorld
 from recombine.metrics.speed import Speed
 from recombine.render.rendering import Given, Tell, quiet
@@ -55,6 +56,7 @@ class SuperClevr(Study):
     asks = "Answer the question about the scene."
     baselines: ClassVar[tuple[str, ...]] = ("chance", "majority", "form", "nearest")
     """Without `statistics`, whose regressions over the counts of some 250 values take minutes per exam."""
+    solvers: ClassVar[Mapping[str, str]] = dict.fromkeys(SYMBOLIC, "symbolic:named")
     formats: ClassVar[tuple[str, ...]] = ("parquet", "json", "jsonl")
     intro = (
         "Questions about scenes of 3 to 10 vehicles and about their parts, each a program. Our vehicles, our textures "
@@ -194,6 +196,11 @@ class SuperClevr(Study):
             "the strong one believes in independent, uniform attributes, the weak one in training statistics; under "
             "rd-, rd, rd+ the strong one weighs all constraints together, the weak one takes everything as it sees it."
         )
+
+    def scales_for(self, rows: int) -> Iterable[SuperClevrScale]:
+        """As many scenes as ten questions about each need, or some more."""
+        each = scale_named("paper").questions
+        return [SuperClevrScale(f"fresh-{rows}", 1, 1, -(-times * rows // each) + 1) for times in (1, 2, 4)]
 
     def learners(self, exam: Exam) -> Mapping[str, Ideal | Observer]:
         """The strong and the weak learner: where nothing is held out they are one, under a shift they are observers."""

@@ -12,20 +12,25 @@ import pytest
 pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombine[models]'")
 
 from recombine.benchmarks import networks as of_networks
+from recombine.benchmarks.clevr.arrays import questions_of
 from recombine.benchmarks.clevr.pipeline import ClevrPipeline
 from recombine.benchmarks.clevr.program import TOKENS, read_program
 from recombine.benchmarks.clevr.question_page import question_view
+from recombine.benchmarks.clevr.runner import clevr_functions
+from recombine.benchmarks.clevr.tallies import tallied
 from recombine.benchmarks.closure import networks as of_closure
 from recombine.benchmarks.closure import published
-from recombine.benchmarks.closure.arrays import Data, questions_of
+from recombine.benchmarks.closure.arrays import Data
+from recombine.benchmarks.closure.exam import exams
 from recombine.benchmarks.closure.looks import look_into
-from recombine.benchmarks.closure.networks import MODULAR, NETWORKS, PAPER, TESTS, Options, tallied
+from recombine.benchmarks.closure.networks import MODULAR, NETWORKS, PAPER, TESTS, Options
 from recombine.benchmarks.closure.pipeline import ClosurePipeline, ClosureScale
 from recombine.benchmarks.networks import Job, settings
 from recombine.benchmarks.runs import read_outcomes
 from recombine.solvers.questions import Questions, Vocabulary
-from recombine.solvers.training.loop import Progress
-from recombine.solvers.training.records import keep, read_config, read_results
+from recombine.solvers.sitting import answered
+from recombine.solvers.training.loop import Progress, load_best
+from recombine.solvers.training.records import identity_of, keep, read_config, read_results
 from recombine.store.errors import UserError
 from recombine.store.store import Store
 from recombine.verbs.learners import write_page
@@ -117,6 +122,22 @@ def test_a_network_learns_from_what_a_parser_believes(data: Data, tmp_path: Path
         assert np.allclose(told, beliefs[image, :there], atol=2e-3)
 
 
+@pytest.mark.parametrize("model", ["mac", "vector-nmn", "generator", "span-parser"])
+def test_a_run_as_a_solver_says_what_its_results_say(model: str, runs: Path, data: Data) -> None:
+    folder = runs / f"closure-zero-shot-{model}-0"
+    job = of_networks.job_of(read_config(folder), folder)
+    network = NETWORKS.network(job, data)
+    load_best(folder / "checkpoints" / "best.safetensors", network, identity_of(read_config(folder)))
+    solver = NETWORKS.solver(job, data, network)
+    results = read_results(folder)
+    assert results is not None
+    exam = next(one for one in exams(data.study, ["or_mat"]) if not one.control)
+    (piece,) = exam.pieces()
+    right = answered(solver, piece).argmax(axis=1) == piece.asked
+    formed = results["scores"]["or_mat"].get("formed", 1.0) * len(right)
+    assert abs(right.sum() - results["scores"]["or_mat"]["right"] * len(right)) <= len(right) - formed + 1e-6
+
+
 def test_results_count_every_question_by_family_depth_and_type(runs: Path) -> None:
     found = read_results(runs / "closure-zero-shot-vector-nmn-0")
     assert found is not None
@@ -194,7 +215,7 @@ def test_a_perfect_reader_is_right_everywhere_and_gets_all_rewards(data: Data) -
     wrong[:, 0] = TOKENS.numbers["scene"]
     assert not reward(wrong, rows).any()
     test = data.test("or_mat", "test")
-    assert tallied(test, lambda asked: {"right": np.ones(len(asked), bool)})["right"] == 1
+    assert tallied(test, lambda asked: {"right": np.ones(len(asked), bool)}, clevr_functions())["right"] == 1
 
 
 def test_the_page_has_our_runs_beside_the_papers(runs: Path, tmp_path: Path) -> None:
