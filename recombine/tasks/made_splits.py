@@ -66,6 +66,8 @@ class Items(NamedTuple):
     listed: bool
     """Whether these are all concepts there are, so that a side can be a list of them."""
     word: Word = str
+    most_atoms: float = MOST_ATOMS
+    """The divergence of atoms that mcd may have."""
 
 
 def atoms_of(concept: Expr, word: Word = str) -> frozenset[str]:
@@ -139,11 +141,7 @@ class MadeSplit:
             text = f"has {some}{' ...' if len(self.pairs) > 3 else ''}"
             test = Where(text, lambda concept: self.holds_out(atoms_of(concept, self.word)))
             return Split(self.name, self.name, f"{self.how}: {text}", ~test, test)
-        sides = frozenset(self.train), frozenset(self.test)
-        train, test = (
-            Where(f"is one of {len(side):,} listed concepts", lambda concept, side=side: repr(concept) in side)
-            for side in sides
-        )
+        train, test = map(_listed, (self.train, self.test))
         return Split(self.name, self.name, f"{self.how}: {len(self.test):,} listed concepts", train, test)
 
     def plain(self) -> dict[str, Any]:
@@ -163,6 +161,11 @@ class MadeSplit:
         """As JSON."""
         write_text(free_file(file, (".json",)), json.dumps(self.plain(), indent=1) + "\n")
         return Path(file)
+
+
+def _listed(concepts: Collection[str]) -> Where:
+    side = frozenset(concepts)
+    return Where(f"is one of {len(side):,} listed concepts", lambda concept: repr(concept) in side)
 
 
 def read_split(file: str | Path, benchmark: str, word: Word = str) -> MadeSplit:
@@ -187,7 +190,7 @@ def read_split(file: str | Path, benchmark: str, word: Word = str) -> MadeSplit:
         raise UserError(f"{file}: {min(twice)} is on both sides; leave it on one")
     name = plain_name(said.get("name", Path(file).stem))
     train, test = map(tuple, sides)
-    return MadeSplit(name, str(said.get("how", "own")), benchmark, tuple(map(tuple, pairs)), train, test, {}, word)  # type: ignore[arg-type]
+    return MadeSplit(name, str(said.get("how", "own")), benchmark, tuple(map(tuple, pairs)), train, test, {}, word)
 
 
 def is_file(name: str) -> bool:
@@ -212,16 +215,21 @@ def need_atoms(name: str, train: Collection[Expr], test: Collection[Expr], word:
 # --- making them ----------------------------------------------------------------------------------------------------
 
 
-def make_split(
-    items: Items, how: str, name: str, benchmark: str, key: Key, share: float = 0.2, target: float | None = None
-) -> MadeSplit:
-    """A split of some concepts; about this share of them is tested, and mcd stops at a divergence if one is given."""
+def check_wish(how: str, share: float, target: float | None) -> None:
+    """Refuse what cannot be made, before any work is done."""
     if how not in HOWS:
         raise UserError(f"there is no way '{how}' to make a split; choose one of {', '.join(HOWS)}")
     if not 0 < share <= 0.5:
         raise UserError(f"share is the part that is tested, between 0 and 0.5, not {share:g}")
     if target is not None and (how != "mcd" or not 0 <= target < 1):
         raise UserError("divergence is for mcd, at least 0 and below 1; leave it out for the largest")
+
+
+def make_split(
+    items: Items, how: str, name: str, benchmark: str, key: Key, share: float = 0.2, target: float | None = None
+) -> MadeSplit:
+    """A split of some concepts; about this share of them is tested, and mcd stops at a divergence if one is given."""
+    check_wish(how, share, target)
     if len(items.concepts) < 10:
         raise UserError(f"{len(items.concepts)} concepts are too few to be split; give at least 10")
     pairs: tuple[tuple[str, str], ...] = ()
@@ -234,8 +242,8 @@ def make_split(
     if not tested.any() or tested.all():
         raise UserError(f"no combinations of these concepts can be held out by {how} while all atoms stay; try another")
     sides = [[repr(c) for c, yes in zip(items.concepts, tested) if yes == side] for side in (False, True)]
-    lists = ((), ()) if pairs else tuple(map(tuple, sides))
-    return MadeSplit(name, how, benchmark, pairs, *lists, measures(items, tested), items.word)
+    train, test = ((), ()) if pairs else (tuple(sides[0]), tuple(sides[1]))
+    return MadeSplit(name, how, benchmark, pairs, train, test, measures(items, tested), items.word)
 
 
 def measures(items: Items, tested: np.ndarray) -> dict[str, float]:
@@ -272,11 +280,12 @@ def _most_divergent(items: Items, key: Key, share: float, target: float | None) 
     made = MadeSplit("", "", "", _divergent_pairs(items, key, 0.75 * share, target))
     has = np.array([made.holds_out(atoms_of(concept, items.word)) for concept in items.concepts])
     tested = np.bincount(block, has) > 0
-    best, step = _worth(tested, atoms, compounds, target), max(1, len(size) // 20)
+    best, step = _worth(tested, atoms, compounds, items.most_atoms, target), max(1, len(size) // 20)
     for _ in range(ROUNDS):
         far = max(0.25 * share, abs(size[tested].sum() / size.sum() - share))
         choices = [
-            (_worth(moved, atoms, compounds, target), moved) for moved in _swaps(tested, step, atoms, compounds, rank)
+            (_worth(moved, atoms, compounds, items.most_atoms, target), moved)
+            for moved in _swaps(tested, step, atoms, compounds, rank)
         ]
         fair = [one for one in choices if abs(size[one[1]].sum() / size.sum() - share) <= far]
         found, moved = max(fair, key=lambda one: one[0], default=(best, tested))
@@ -286,18 +295,20 @@ def _most_divergent(items: Items, key: Key, share: float, target: float | None) 
             step //= 2
         else:
             break
-        if target is not None and best[2] >= target and best[1] <= MOST_ATOMS:
+        if target is not None and best[2] >= target and best[1] <= items.most_atoms:
             break
     return _with_all_atoms(tested, atoms)[block]
 
 
-def _worth(tested: np.ndarray, atoms: Counts, compounds: Counts, target: float | None) -> tuple[float, float, float]:
+def _worth(
+    tested: np.ndarray, atoms: Counts, compounds: Counts, most: float, target: float | None
+) -> tuple[float, float, float]:
     """How good sides are, and their divergences of atoms and of compounds."""
     test = tested.astype(np.float64)
     of_atoms = divergence(atoms.total(1 - test), atoms.total(test), ATOM_ALPHA)
     of_compounds = divergence(compounds.total(1 - test), compounds.total(test), COMPOUND_ALPHA)
     too_far = 0.0 if target is None else max(0.0, of_compounds - target - 0.02)
-    return of_compounds - 20 * max(0.0, of_atoms - MOST_ATOMS) - 2 * too_far, of_atoms, of_compounds
+    return of_compounds - 20 * max(0.0, of_atoms - most) - 2 * too_far, of_atoms, of_compounds
 
 
 def _swaps(tested: np.ndarray, step: int, atoms: Counts, compounds: Counts, rank: np.ndarray) -> Iterator[np.ndarray]:
@@ -375,7 +386,8 @@ def _pairs(items: Items, key: Key, share: float, most: int | None = MOST_PAIRS) 
 
 def _pairs_by_lot(items: Items, key: Key, share: float, target: float | None = None) -> tuple[tuple[str, str], ...]:
     found = _pairs(items, key, share)
-    tested, kept = np.zeros(len(found.has), bool), []
+    kept: list[tuple[str, str]] = []
+    tested = np.zeros(len(found.has), bool)
     for place in (key / "pairs").rng().permutation(len(found.names)):
         more = tested | found.has[:, place]
         if more.mean() <= share and found.fine(more):
@@ -441,7 +453,9 @@ class _Table(NamedTuple):
         left = np.where(whole - test > 1e-5 * whole, whole - test, 0)  # what rounding leaves is nothing
         of_compounds = _divergences(left, test, COMPOUND_ALPHA)
         too_far = 0.0 if target is None else np.maximum(0, of_compounds - target - 0.02)
-        return np.where(fine, of_compounds - price * np.maximum(0, of_atoms - MOST_ATOMS) - 2 * too_far, -np.inf)
+        return np.where(
+            fine, of_compounds - price * np.maximum(0, of_atoms - self.pairs.items.most_atoms) - 2 * too_far, -np.inf
+        )
 
 
 def _divergences(train: np.ndarray, test: np.ndarray, alpha: float) -> np.ndarray:
@@ -456,11 +470,12 @@ def _box(items: Items, key: Key, share: float, target: float | None = None) -> t
     groups: dict[str, list[str]] = {}
     for name in sorted({atom for pair in found.names for atom in pair}):
         groups.setdefault(_attribute(name), []).append(name)
-    known, best = set(found.names), (np.inf, ())
+    known = set(found.names)
+    best: tuple[float, tuple[tuple[str, str], ...]] = (np.inf, ())
     for one, other in combinations([group for group in groups.values() if len(group) > 1], 2):
         halves = [_half(group, key / "half" / group[0]) for group in (one, other)]
         box = tuple(sorted(pair for a in halves[0] for b in halves[1] if (pair := tuple(sorted((a, b)))) in known))
-        tested = found.has[:, [found.names.index(pair) for pair in box]].any(axis=1) if box else np.zeros(1, bool)
+        tested = np.asarray(found.has[:, [found.names.index(pair) for pair in box]].any(axis=1))
         far = abs(float(tested.mean()) - share)
         if tested.any() and not tested.all() and found.fine(tested) and far < best[0]:
             best = far, box

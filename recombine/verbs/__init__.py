@@ -43,6 +43,11 @@ VERBS = {
         "fresh closure --seed 2027 --n 500 --out data/fresh",
         "fresh",
     ),
+    "split": Verb(
+        "Make a split that holds combinations out and keeps every atom; --split of any command takes the file.",
+        "split curi --how mcd --out mcd.json",
+        "made_split",
+    ),
     "render": Verb(
         "Render the scenes of a dataset again: in another size, as photos, with other instruments.",
         "render data/curi --size 480x320 --out data/curi-large",
