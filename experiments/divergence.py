@@ -14,8 +14,14 @@ import numpy as np
 from recombine import Clevr, Curi
 from recombine.report.table import Column, Table
 
-BOUNDS = (0.005, 0.02, 0.05, 0.1, 0.2)
-HOWS = ("orthotopic", "pairwise")
+WAYS = {
+    "clevr": [{"how": how, "share": share} for how in ("mcd", "pairwise", "orthotopic") for share in (0.05, 0.2)],
+    "curi": [
+        *({"how": "mcd", "atoms": bound} for bound in (0.005, 0.02, 0.06, 0.2)),
+        {"how": "pairwise"},
+        {"how": "orthotopic"},
+    ],
+}
 COLUMNS = (
     Column("split"),
     Column("seed", "right"),
@@ -32,21 +38,21 @@ COLUMNS = (
 def rows_of(kind: type, seeds: int, **options: object) -> list[tuple]:
     found = []
     for seed in range(seeds):
-        for how, bound in [*(("mcd", bound) for bound in BOUNDS), *((how, None) for how in HOWS)]:
+        for way in WAYS[kind.name]:
             with tempfile.TemporaryDirectory() as place, kind(seed=seed, **options) as study:
-                name = f"{how}-{bound:g}".replace(".", "_") if bound else how
-                file = Path(place) / f"{name}.json"
-                made = study.made_split(file, how=how, **({"atoms": bound} if bound else {}))
+                said = ", ".join(f"{name} {value}" for name, value in way.items() if name != "how")
+                file = Path(place) / f"{way['how']}-{said.replace(' ', '-').replace('.', '_')}.json"
+                made = study.made_split(file, **way)
                 gap = study.gap([str(file)]).of()[0].gap
-                said = made.measured
+                known = made.measured
                 found.append(
                     (
-                        f"mcd, atoms at most {bound:g}" if bound else how,
+                        f"{way['how']}, {said} at most" if said else way["how"],
                         seed,
-                        said["atom divergence"],
-                        said["compound divergence"],
-                        said["tested"],
-                        said["leaks"],
+                        known["atom divergence"],
+                        known["compound divergence"],
+                        known["tested"],
+                        known["leaks"],
                         gap.strong,
                         gap.weak,
                         gap.gap,
@@ -57,12 +63,11 @@ def rows_of(kind: type, seeds: int, **options: object) -> list[tuple]:
 
 
 def correlation(rows: list[tuple]) -> str:
-    mcd = [row for row in rows if row[0].startswith("mcd")]
-    x, y = np.array([row[3] for row in mcd]), np.array([row[-1].value for row in mcd])
+    x, y = np.array([row[3] for row in rows]), np.array([row[-1].value for row in rows])
     slope = np.polyfit(x, y, 1)[0] / 10
     return (
-        f"Over the {len(mcd)} mcd splits: correlation {np.corrcoef(x, y)[0, 1]:.2f}, {slope:.1f} points of gap per 0.1 of "
-        "compound divergence."
+        f"Over these {len(rows)} splits: correlation {np.corrcoef(x, y)[0, 1]:.2f}, {slope:.1f} points of gap per 0.1 "
+        "of compound divergence."
     )
 
 
@@ -70,10 +75,11 @@ def page(tables: dict[str, list[tuple]], seeds: int) -> str:
     text = [
         "# How the gap grows with divergence",
         "",
-        f"Splits made by `recombine split`, demo scale, {seeds} worlds; made again by `python experiments/divergence.py`.",
+        f"Splits made by `recombine split`, demo scale, worlds: {seeds}; again by `python experiments/divergence.py`.",
         "A compound is a pair of words that occur in one concept or question; divergences after Keysers et al. (2020),",
-        "alpha 0.1 for compounds and 0.5 for atoms. The bound on atoms is what `mcd` is allowed; the paper's is 0.02.",
-        "Concepts here have few words, so that at 0.02 compounds cannot diverge as far as in large corpora: what is",
+        "alpha 0.1 for compounds and 0.5 for atoms. A bound on atoms, or a share, is what the search is asked to keep",
+        "(the paper's bound is 0.02, and the usual here); it is a heuristic and may miss the bound, and the table says",
+        "by how much. Concepts here have few words, so compounds cannot diverge as far as in large corpora: what is",
         "reached is in the table. Intervals are over meanings (CURI) or questions (CLEVR) of one world.",
         "",
     ]
@@ -86,10 +92,10 @@ def page(tables: dict[str, list[tuple]], seeds: int) -> str:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("docs/results/divergence.md"))
-    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--seeds", type=int, default=1)
     asked = parser.parse_args()
     tables = {
         "CLEVR, accuracy": rows_of(Clevr, asked.seeds),
-        "CURI, mAP": rows_of(Curi, asked.seeds),
+        "CURI, mAP": rows_of(Curi, asked.seeds, episodes=200),
     }
     asked.out.write_text(page(tables, asked.seeds))

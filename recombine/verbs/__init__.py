@@ -81,6 +81,10 @@ VERBS = {
         "All finished runs of a folder, mean and interval over seeds, beside the paper's numbers.",
         "table concept-world runs",
     ),
+    "weights": Verb(
+        "The best network of a run for others: model.safetensors with plain names, config.json, a card.",
+        "weights runs/RUN --out weights",
+    ),
     "store": Verb("What is kept, how large and how old; verify it, and remove what may go.", "store prune --older 30d"),
     "explore": Verb(
         "Play, write, browse and compare in the browser: a web application on this computer alone.",
