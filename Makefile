@@ -110,6 +110,14 @@ table-closure: install ## trains what is missing of CLOSURE's networks, and writ
 
 parsers: install ## trains the scene parsers that stand beside their benchmarks; goes on where it was stopped, about 15 minutes of CPU time each
 	$(BIN)/python experiments/parsers.py clevr --runs $(RUNS) --workers $(WORKERS)
+	$(BIN)/python experiments/parsers.py clevr --against super-clevr
+	$(BIN)/python experiments/parsers.py super-clevr --runs $(RUNS) --workers $(WORKERS)
+	$(BIN)/python experiments/parsers.py super-clevr --against clevr
+
+table-super-clevr-symbolic: install ## trains what is missing of NSVQA's and P-NSVQA's parsers, tests them across, and writes their page in docs/results
+	$(BIN)/python experiments/super_clevr_models.py train --runs $(RUNS)
+	$(BIN)/python experiments/super_clevr_models.py test --runs $(RUNS)
+	$(BIN)/python experiments/super_clevr_models.py page
 
 install: $(INSTALLED)
 
