@@ -16,7 +16,7 @@ from recombine.benchmarks.curi.edition import Edition
 from recombine.benchmarks.curi.edition import edition as edition_named
 from recombine.benchmarks.curi.episode import EpisodeView
 from recombine.benchmarks.curi.language import CURI_LOT, Lot
-from recombine.benchmarks.curi.media import Media
+from recombine.benchmarks.curi.media import NO_MEDIA, Media
 from recombine.benchmarks.curi.objects import EpisodeSet
 from recombine.benchmarks.curi.pipeline import PARTS, CuriPipeline, Part, Scale, Setup
 from recombine.benchmarks.curi.pipeline import scale as scale_named
@@ -54,6 +54,7 @@ from recombine.report.document import Chapter
 from recombine.report.gaps import Gaps
 from recombine.report.table import Cell, Table
 from recombine.report.times import Clock
+from recombine.report.view import View
 from recombine.semantics.table import BLOCK
 from recombine.solvers.oracle import Oracle
 from recombine.store.engine import Progress, silent
@@ -194,17 +195,32 @@ class Curi(Study):
         *,
         negatives: NegativesName = "hard",
         sound: Annotated[bool, "A page with a player for every scene."] = False,
+        run: Annotated[
+            str | None, "Also what a learner makes of it: one such as enumeration-image, or the folder of a run."
+        ] = None,
         pictures: bool = False,
         sounds: int | None = 0,
-    ) -> EpisodeView:
-        """One episode: what is shown, what is asked, and what the oracles make of it.
+    ) -> View:
+        """One episode: what is shown, what is asked, and what the oracles make of it, or a learner.
 
         `sounds`: of how many scenes, the positives first; None for all.
         """
+        media = Media(pictures or sound, None if sound else sounds)
+        view = self.episode_view(split, number, part, negatives, media)
+        if run is None:
+            return view
+        from recombine.benchmarks.curi.learner_view import learner_view
+
+        chosen = cast(Part, part_named(part))
+        return learner_view(self, run, split, number, _negatives(negatives), chosen, view)
+
+    def episode_view(
+        self, split: str, number: int, part: str = "test", negatives: str = "hard", media: Media = NO_MEDIA
+    ) -> EpisodeView:
+        """One episode, with what the oracles make of it."""
         self.study.split(split)
         chosen = cast(Part, part_named(part))
         self._room(splits=1)
-        media = Media(pictures or sound, None if sound else sounds)
         return pages.episode_view(self.study, split, number, _negatives(negatives), chosen, media)
 
     def telling_episode(self, split: str) -> int:
@@ -427,7 +443,7 @@ class Curi(Study):
         easy = clock.time("oracles and gaps, easy negatives", lambda: self.gap(negatives="easy"))
         there = [trial.split for trial in hard.of()]
         shown = [split for split in ("boolean", "counting", "binding-color") if split in there] or there[:1]
-        examples = [self.show(split, n, pictures=True) for n, split in enumerate(shown, 7)]
+        examples = [self.episode_view(split, n, media=Media()) for n, split in enumerate(shown, 7)]
         yield from pages.chapters(self.study, hard, easy, examples, self.world_chapters())
         yield Chapter("Settings", (self.settings_table(pages.sizes(self.study)), clock.table(time.monotonic() - start)))
 
