@@ -44,6 +44,7 @@ check: install ## format, lint, types, smoke test
 bench: install ## the speed of every part beside its plain reference
 	$(BIN)/recombine bench curi --scale laptop --edition release
 	$(BIN)/recombine bench clevr --scale laptop
+	$(BIN)/recombine bench super-clevr
 	$(BIN)/python experiments/render.py
 	@rm -f out/photo-bench.jsonl
 	$(BIN)/python experiments/photo.py --scenes 10 --kept out/photo-bench.jsonl
