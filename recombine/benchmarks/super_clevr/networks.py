@@ -194,6 +194,13 @@ class SuperClevrNetworks(Networks[Data]):
         said += [f"noise{own.noise:g}"] if own.noise else []
         return (*said, *(["parts"] if own.about == "part" else []))
 
+    def config(self, job: Job) -> dict[str, Any]:
+        found = super().config(job)
+        return found if job.options.parser else {name: value for name, value in found.items() if name != "parser"}
+
+    def read(self, config: Mapping[str, Any], folder: Path) -> Job:
+        return super().read({"parser": "", **config}, folder)
+
     def _looks_at_pictures(self, job: Job) -> bool:
         return job.model != LSTM and job.options.view == "pixels"
 
