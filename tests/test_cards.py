@@ -179,7 +179,12 @@ def test_croissant_is_valid_and_says_what_it_must(folders: dict[str, Path], name
 
 @pytest.mark.parametrize(
     ("name", "config", "column"),
-    [("super-clevr-seen", "images", "image"), ("curi-seen", "images", "image"), ("clevr-seen", "images", "image"), ("concept-world", "sequences", "image")],
+    [
+        ("super-clevr-seen", "images", "image"),
+        ("curi-seen", "images", "image"),
+        ("clevr-seen", "images", "image"),
+        ("concept-world", "sequences", "image"),
+    ],
 )
 def test_croissant_reads_pictures_back(folders: dict[str, Path], name: str, config: str, column: str) -> None:
     rows: Iterator[Any] = iter(mlcroissant.Dataset(jsonld=str(folders[name] / CROISSANT)).records(config))
