@@ -44,6 +44,7 @@ check: install ## format, lint, types, smoke test
 bench: install ## the speed of every part beside its plain reference
 	$(BIN)/recombine bench curi --scale laptop --edition release
 	$(BIN)/recombine bench clevr --scale laptop
+	$(BIN)/recombine bench super-clevr
 	$(BIN)/python experiments/render.py
 	@rm -f out/photo-bench.jsonl
 	$(BIN)/python experiments/photo.py --scenes 10 --kept out/photo-bench.jsonl
@@ -66,6 +67,7 @@ full: install ## paper scale, and its report in docs/results; goes on where it w
 	$(BIN)/python experiments/closure_orders.py --scale paper --out docs/results/data/closure-orders.json
 	$(BIN)/recombine report concept-world --scale paper --worlds 5 --out docs/results/concept-world.md
 	$(BIN)/recombine gap concept-world --scale paper --out docs/results/data/concept-world.json
+	$(BIN)/recombine gap super-clevr $(foreach shift,long-to-bal long-to-head long-to-tail long-to-oppo co-1-to-co-0 co-1-to-co-2 co-2-to-co-0 co-2-to-co-1,--split $(shift)) --noise 0.2 --scale laptop --out docs/results/data/super-clevr.json
 	$(if $(JUDGEMENTS),$(BIN)/recombine report human --judgements $(JUDGEMENTS) --out docs/results/human.md)
 	@$(MAKE) --no-print-directory ledger
 
@@ -109,6 +111,14 @@ table-closure: install ## trains what is missing of CLOSURE's networks, and writ
 
 parsers: install ## trains the scene parsers that stand beside their benchmarks; goes on where it was stopped, about 15 minutes of CPU time each
 	$(BIN)/python experiments/parsers.py clevr --runs $(RUNS) --workers $(WORKERS)
+	$(BIN)/python experiments/parsers.py clevr --against super-clevr
+	$(BIN)/python experiments/parsers.py super-clevr --runs $(RUNS) --workers $(WORKERS)
+	$(BIN)/python experiments/parsers.py super-clevr --against clevr
+
+table-super-clevr-symbolic: install ## trains what is missing of NSVQA's and P-NSVQA's parsers, tests them across, and writes their page in docs/results
+	$(BIN)/python experiments/super_clevr_models.py train --runs $(RUNS)
+	$(BIN)/python experiments/super_clevr_models.py test --runs $(RUNS)
+	$(BIN)/python experiments/super_clevr_models.py page
 
 install: $(INSTALLED)
 

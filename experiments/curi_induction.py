@@ -16,7 +16,7 @@ import torch
 
 from recombine.benchmarks.curi import exam as of_exam
 from recombine.benchmarks.curi.edition import RELEASE
-from recombine.benchmarks.curi.induction import DOUBT, READINGS, learner
+from recombine.benchmarks.curi.induction import READINGS, learner
 from recombine.benchmarks.curi.meaning import Exact
 from recombine.benchmarks.curi.pipeline import SCALES, CuriPipeline, Setup
 from recombine.benchmarks.curi.published import NETWORKS, SPLITS
@@ -34,6 +34,8 @@ DOUBTS = (1e-2, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6)
 """Those that are tried on validation episodes."""
 TRIED = 16
 """Validation episodes of each split that a doubt is chosen on."""
+PARSER = "the parser of `docs/results/parsers.md`"
+NETWORKS_PAGE = Path("docs/results/curi-networks.md")
 MODALITIES = ("schema", "image", "sound")
 PRIORS = ("grammar", "learnt")
 
@@ -136,11 +138,51 @@ def write_page(out: Path, kept: dict, episodes: int, scale: str) -> None:
             metrics = [metric for metric in ("mAP", "accuracy", "named") if metric in known]
             tables = [table(kept, there, metric, negatives, episodes) for metric in metrics]
             chapters.append(Chapter(f"{negatives.capitalize()} negatives", tuple(tables)))
+    there = [name for name in names if f"{name}/{SPLITS[0]}/hard/{episodes}" in kept]
+    chapters.append(Chapter("Beside Table 2's rows", (every_row(kept, there, episodes),)))
+    chapters.append(Chapter("The doubt", (doubts(kept, scale),)))
     said = Path(__file__).with_name("curi_induction.md").read_text(encoding="utf-8")
-    intro = said.format(
-        episodes=episodes, scale=scale, readings=READINGS, **{f"doubt_{m}": d for m, d in DOUBT.items()}
-    )
+    intro = said.format(episodes=episodes, scale=scale, readings=READINGS, parser=kept.get("parser", PARSER))
     write_document(out, "CURI: weighing the whole language", intro, chapters)
+
+
+def every_row(kept: dict, there: list[str], episodes: int) -> Table:
+    """All rows of Table 2, ours from the page of our networks, the oracles', and the learner's."""
+    rows = [(f"paper, {modality}, {network}", row) for (modality, network), row in NETWORKS["mAP"].items()]
+    told = [(name, *(row[split][0] if split in row else None for split in SPLITS)) for name, row in rows]
+    told += our_networks(NETWORKS_PAGE.read_text(encoding="utf-8"))
+    oracles = [kept.get(f"oracles/{split}/hard/{episodes}", {}) for split in SPLITS]
+    told += [(f"{who} oracle", *(one[who]["mAP"] if one else None for one in oracles)) for who in ("strong", "weak")]
+    for name in there:
+        told.append((name, *(kept[f"{name}/{split}/hard/{episodes}"]["mAP"][0] for split in SPLITS)))
+    columns = (Column("learner"), *(Column(split, "right", ".1f") for split in SPLITS), Column("mean", "right", ".1f"))
+    means = [float(np.mean(row[1:])) if None not in row[1:] else None for row in told]
+    note = (
+        "mAP with hard negatives, percent. Our networks had 5,000 steps, one seed, scale paper: see curi-networks.md."
+    )
+    return Table("mAP of everyone", columns, tuple((*row, mean) for row, mean in zip(told, means)), note)
+
+
+def our_networks(page: str) -> list[tuple]:
+    """The rows of our networks, from the page of them."""
+    found: dict[str, dict[str, float]] = {}
+    start, end = page.index("**Table 2, mAP**"), page.index("**Table 2, accuracy**")
+    for line in page[start:end].splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if cells[0] in SPLITS:
+            found.setdefault(cells[1], {})[cells[0]] = float(cells[4].split()[0])
+    return [(f"ours, {name}", *(row.get(split) for split in SPLITS)) for name, row in found.items()]
+
+
+def doubts(kept: dict, scale: str) -> Table:
+    """What every doubt gives on validation episodes."""
+    names = {modality: f"doubt/{modality}/{scale}" for modality in MODALITIES}
+    there = {modality: kept[name] for modality, name in names.items() if name in kept}
+    columns = (Column("doubt"), *(Column(modality, "right", ".1f") for modality in there))
+    rows = tuple((f"{doubt:g}", *(one[str(doubt)] for one in there.values())) for doubt in DOUBTS)
+    chosen = ", ".join(f"{modality} {best_doubt(one):g}" for modality, one in there.items())
+    note = f"Mean mAP over the splits on {TRIED} validation episodes of each, grammar's weights. Chosen: {chosen}."
+    return Table("How likely a label contradicts what was perceived", columns, rows, note)
 
 
 def table(kept: dict, there: list[str], metric: str, negatives: str, episodes: int) -> Table:

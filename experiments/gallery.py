@@ -1,6 +1,7 @@
 """Write the sheets of docs/gallery.md: `python experiments/gallery.py docs/pictures`; photos need the extra `photo`."""
 
 import sys
+from base64 import b64encode
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +13,19 @@ from recombine.render.materials import COLORS
 from recombine.render.photo import photograph
 from recombine.render.png import png
 from recombine.render.raytrace import raytrace
+from recombine.render.schematic import canvas, element, words
 from recombine.render.sound import synthesised_orchestra
 from recombine.render.spectrogram import spectrograms
+from recombine.render.wave import to_wav
+from recombine.report.figures import FONT, colour_of
 from recombine.store.key import Key
 from recombine.world.scenes import Scenes
 
 GAP, PAPER = 6, 255
 RANGE = 80
 """Decibels from black to white."""
+PITCH = 4
+MUTED = f"fill:{colour_of('muted')}"
 SHAPES, MATERIALS = ("cube", "sphere", "cylinder"), ("rubber", "metal")
 
 
@@ -71,13 +77,58 @@ def _rows() -> Scenes:
     return Scenes(vocabulary, np.full(n, 6, scenes.count.dtype), codes, position, extra)
 
 
-def instruments() -> np.ndarray:
-    """The spectrograms of the eight instruments at one pitch, 0 to RATE / 2 from the bottom up."""
-    notes = synthesised_orchestra().notes  # [instrument, pitch, profile, timbre, samples]
-    decibels = spectrograms(notes[:, 4, 0, 0] / 32_768)
-    shade = np.clip((decibels - decibels.max() + RANGE) / RANGE, 0, 1)
-    grey = np.repeat((255 * (1 - shade)).astype(np.uint8)[:, ::-1], 3, axis=2)
-    return tiled([[np.repeat(one[..., None], 3, axis=-1) for one in row] for row in (grey[:4], grey[4:])])
+def notes() -> np.ndarray:
+    """One note of each instrument, all at one pitch, float[instrument, samples]."""
+    found: np.ndarray = synthesised_orchestra().notes[:, PITCH, 0, 0] / 32_768  # of instrument, pitch, profile, timbre
+    return found
+
+
+def instruments() -> str:
+    """The spectrograms of the eight instruments with their names, frequencies and a scale of loudness, as SVG."""
+    played = notes()
+    decibels = spectrograms(played)
+    shade = (255 * np.clip((decibels - decibels.max() + RANGE) / RANGE, 0, 1)).astype(np.uint8)
+    wide, high, left, top, below = 200, 120, 56, 26, 24
+    body = []
+    for i, (name, color) in enumerate(zip(INSTRUMENTS, COLORS)):
+        x, y = left + (i % 4) * (wide + 18), top + (i // 4) * (high + top + below)
+        said = f"{name} ({color})"
+        body += [
+            words("text", said, x=x, y=y - 8, style=f"fill:{colour_of('ink')};font-weight:bold"),
+            _spectrogram(shade[i][::-1], x, y, wide, high, said),
+        ]
+        if i % 4 == 0:
+            for share, label in ((0, "0"), (0.5, f"{RATE / 4000:.0f} kHz"), (1, f"{RATE / 2000:.0f} kHz")):
+                at = y + high * (1 - share) + (4 if share < 1 else 10)
+                body.append(words("text", label, x=left - 6, y=at, text_anchor="end", style=MUTED))
+        for share in (0, 1):
+            label = f"{share * played.shape[1] / RATE:.1f} s"
+            anchor = "end" if share else "start"
+            body.append(words("text", label, x=x + share * wide, y=y + high + 16, text_anchor=anchor, style=MUTED))
+    x, y = left + 4 * (wide + 18) + 6, top
+    scale = np.repeat(np.linspace(255, 0, 256).astype(np.uint8)[:, None], 8, axis=1)
+    body.append(words("text", "loudness", x=x, y=y - 8, style=f"fill:{colour_of('ink')};font-weight:bold"))
+    body.append(_spectrogram(scale, x, y, 16, high, "the scale of loudness"))
+    for share in (0, 0.5, 1):
+        text = f"{-RANGE * share:.0f} dB".replace("-0", "0").replace("-", "\u2212")
+        body.append(words("text", text, x=x + 22, y=y + 10 + share * (high - 10), style=MUTED))
+    style = f"font-family:{FONT};font-size:12px"
+    return canvas("Eight instruments as spectrograms", x + 80, 2 * (high + top + below), *body, style=style)
+
+
+def _spectrogram(shade: np.ndarray, x: float, y: float, wide: float, high: float, said: str) -> str:
+    """Loudness as light, uint8[frequency, time]."""
+    address = "data:image/png;base64," + b64encode(png(np.repeat(shade[..., None], 3, axis=-1))).decode()
+    plain = {"preserveAspectRatio": "none", "href": address}
+    return element("image", words("title", said), x=x, y=y, width=wide, height=high, **plain)
+
+
+def write_sounds(folder: Path) -> None:
+    """A file to play for each instrument: its note, every second sample."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, note in zip(INSTRUMENTS, notes()):
+        halved = (note[:-1:2] + note[1::2]) / 2
+        (folder / f"{name.replace(' ', '-')}.wav").write_bytes(to_wav(halved, RATE // 2))
 
 
 SHEETS = (
@@ -89,11 +140,14 @@ SHEETS = (
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for sheet in SHEETS:
-        made = sheet()
-        file = folder / f"gallery-{sheet.__name__.replace('_', '-')}.png"
-        file.write_bytes(png(made if isinstance(made, np.ndarray) else tiled(made)))
+        made, name = sheet(), f"gallery-{sheet.__name__.replace('_', '-')}"
+        file = folder / f"{name}.{'svg' if isinstance(made, str) else 'png'}"
+        if isinstance(made, str):
+            file.write_text(made + "\n", encoding="utf-8")
+        else:
+            file.write_bytes(png(made if isinstance(made, np.ndarray) else tiled(made)))
         print(f"wrote {file}")
-    print(f"instruments in reading order: {', '.join(INSTRUMENTS)}; 0 to {RATE / 2:,.0f} Hz")
+    write_sounds(folder.parent / "sounds")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ pictures, which are others, and looks closer.
 
 python experiments/parsers.py clevr --runs runs           trains, calibrates, writes parser.safetensors
 python experiments/parsers.py clevr --runs runs --scores  says how well it does on pictures held back
+python experiments/parsers.py super-clevr --runs runs     the same for vehicles: a detector, then a closer look
+python experiments/parsers.py clevr --against super-clevr shows a parser another world, whose objects it then refuses
 """
 
 import argparse
@@ -15,11 +17,17 @@ from pathlib import Path
 import torch
 
 from recombine.benchmarks import get
-from recombine.solvers.parser_training import Lesson, taught
+from recombine.solvers.parser_training import Lesson, against, taught
+from recombine.solvers.perception import Parser
+from recombine.solvers.scene_labels import pictures_of
 from recombine.solvers.scene_parsing import scores
 from recombine.solvers.training.loop import Progress
 from recombine.store.engine import engine
+from recombine.store.key import Key
 from recombine.store.store import Store
+
+SHOWN = 200
+"""Pictures of each world from which a parser learns to tell them."""
 
 
 def main() -> None:
@@ -33,9 +41,20 @@ def main() -> None:
     options.add_argument("--more", type=int, default=2_000, help="steps of the second half")
     options.add_argument("--out", type=Path, help="another file for the weights")
     options.add_argument("--scores", action="store_true")
+    options.add_argument("--against", help="a benchmark whose pictures the parser is to refuse; trains nothing")
     given = options.parse_args()
     torch.set_num_threads(1)
     benchmark = get(given.benchmark)
+    if given.against:
+        refuse(benchmark, get(given.against), given.out or benchmark.part("sight:FILE"))
+    elif given.benchmark == "super-clevr":
+        vehicles(given, benchmark)
+    else:
+        solids(given, benchmark)
+
+
+def solids(given, benchmark) -> None:
+    """The parser of solids."""
     lesson: Lesson = benchmark.part("sight:LESSON")
     chosen = {name: value for name in ("steps", "width") if (value := getattr(given, name)) is not None}
     lesson = replace(lesson, **chosen)
@@ -61,6 +80,30 @@ def main() -> None:
         parser = benchmark.part("sight:parser")(file)
         found = scores(parser, replace(lesson, seed=lesson.seed + 1, along=parser.along).held(store, workers))
     print(file, {name: round(value, 4) for name, value in found.items()})
+
+
+def vehicles(given, benchmark) -> None:
+    """The parser of vehicles: with parts and textures, so that plain ones are seen too."""
+    from recombine.benchmarks.super_clevr.trained import Parsers
+
+    chosen = {"steps": given.steps or 4_000, "pictures": 6_000}
+    file = given.out or benchmark.part("sight:FILE")
+    with engine(given.workers) as workers:
+        Parsers(given.runs, Store.default(), workers, told, **chosen).parser("hard").save(file)
+    print(file)
+
+
+def refuse(benchmark, other, file: Path) -> None:
+    """Teach a parser to tell objects of another world from its own."""
+    pictures = {}
+    for one in (benchmark, other):
+        lesson: Lesson = one.part("sight:LESSON")
+        scenes = lesson.world.sample(SHOWN, lesson.key / "shown to another")
+        pictures[one.name] = pictures_of(lesson.world, scenes, lesson.size)[0]
+    found = against(Parser.load(file), *pictures.values(), Key(0) / "against" / other.name)
+    found.save(file)
+    for name, some in pictures.items():
+        print(name, "refused", float((found.perceive(some).strange > 1).mean()))
 
 
 def told():

@@ -1,7 +1,7 @@
 """Gather the pages of the documentation site: `python experiments/site.py out/pages`; `make docs` builds it from there.
 
 The README is the first page, the README of every benchmark has a page of its own, and everything in docs/ is as it is.
-Links between them are made to fit their new places; links to source files become their names.
+Links between them are made to fit their new places; links to source files become their names, links to sounds players.
 """
 
 import re
@@ -40,6 +40,8 @@ def placed(text: str, page: Path, known: dict[Path, Path]) -> str:
         if file not in known:  # source, or a folder: its name alone
             return text
         there = Path(*[".."] * len(known[page].parent.parts)) / known[file]
+        if file.suffix == ".wav":  # pages are folders on the site, and what is not Markdown is not made to fit
+            return f'{text}<br><audio controls preload="none" aria-label="{text}" src="../{there.as_posix()}"></audio>'
         return f"{mark}[{text}]({there.as_posix()}{anchor or ''})"
 
     return LINK.sub(link, IMAGE.sub(r"![\2](\1)", text))

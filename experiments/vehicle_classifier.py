@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from crop_classifier import Crops, altered, as_tensors, crops_of, joined
+from crop_classifier import Crops, as_tensors, crops_of, joined
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -25,7 +25,7 @@ from recombine.report.table import Cell, Column, Table
 from recombine.store.key import Key
 
 WIDTH, HEIGHT, SIDE = 640, 480, 64
-TEST, AT_ONCE = 200, 25
+TEST, AT_ONCE = 500, 25
 """Scenes of each level that the network is tested on, and scenes that are drawn together."""
 LEAST = 200 / (WIDTH * WIDTH)
 """What is visible of every vehicle: 200 pixels."""
@@ -43,7 +43,7 @@ def drawn(level: str, many: int, key: Key) -> Crops:
         some = scenes[i : i + AT_ONCE]
         pictures = world.stage.draw(some, WIDTH, HEIGHT, ("rgb", "objects"))
         assert pictures.rgb is not None and pictures.objects is not None
-        found.append(crops_of(pictures.rgb, pictures.objects, some, HEADS, SIDE, LEAST))
+        found.append(crops_of(pictures.rgb, pictures.objects, some, HEADS, SIDE, LEAST, WIDTH))
     return joined(found)
 
 
@@ -58,24 +58,35 @@ def kept(file: Path, level: str, many: int, key: Key) -> Crops:
         return Crops(*(content[name] for name in content.files))
 
 
-class Network(nn.Module):
-    """Four convolutions, then one layer that also knows the place, then one answer per head."""
+class Block(nn.Module):
+    """Two convolutions around which what comes in may pass; half as many pixels a side."""
 
-    def __init__(self) -> None:
+    def __init__(self, before: int, after: int) -> None:
         super().__init__()
-        first = nn.Sequential(nn.Conv2d(4, 24, 5, 2, 2, bias=False), nn.BatchNorm2d(24), nn.ReLU(), nn.MaxPool2d(2))
-        blocks = [self._block(*channels) for channels in ((24, 64), (64, 128))]
-        self.look = nn.Sequential(first, *blocks, self._block(128, 128, pool=False), nn.Flatten())
+        first = nn.Conv2d(before, after, 3, 2, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU()
+        self.look = nn.Sequential(*first, nn.Conv2d(after, after, 3, 1, 1, bias=False), nn.BatchNorm2d(after))
+        self.past = nn.Sequential(nn.Conv2d(before, after, 1, 2, bias=False), nn.BatchNorm2d(after))
+
+    def forward(self, pixels: Tensor) -> Tensor:
+        return functional.relu(self.look(pixels) + self.past(pixels))
+
+
+class Network(nn.Module):
+    """Seven convolutions, then one layer that also knows the place, then one answer per head."""
+
+    def __init__(self, width: int = 32) -> None:
+        super().__init__()
+        first = nn.Sequential(nn.Conv2d(4, width, 5, 2, 2, bias=False), nn.BatchNorm2d(width), nn.ReLU())
+        blocks = [Block(width << i, width << i + 1) for i in range(3)]
+        self.look = nn.Sequential(first, *blocks, nn.Flatten()).to(memory_format=torch.channels_last)
         self.place = nn.BatchNorm1d(3)
-        self.think = nn.Sequential(nn.Linear(128 * 16 + 3, 256), nn.ReLU(), nn.Dropout(0.2))
+        self.think = nn.Sequential(nn.Linear(8 * width * 16 + 3, 256), nn.ReLU(), nn.Dropout(0.2))
         self.answer = nn.Linear(256, sum(HEADS.values()))
 
-    def _block(self, before: int, after: int, pool: bool = True) -> nn.Module:
-        found = [nn.Conv2d(before, after, 3, padding=1, bias=False), nn.BatchNorm2d(after), nn.ReLU()]
-        return nn.Sequential(*found, *([nn.MaxPool2d(2)] if pool else []))
-
     def forward(self, pixels: Tensor, place: Tensor) -> tuple[Tensor, ...]:
-        told = torch.cat([self.look(pixels), self.place(place)], dim=1)
+        with torch.autocast("cpu", torch.bfloat16):
+            seen = self.look(pixels.contiguous(memory_format=torch.channels_last))
+        told = torch.cat([seen.float(), self.place(place)], dim=1)
         return self.answer(self.think(told)).split(list(HEADS.values()), dim=1)
 
 
@@ -95,7 +106,7 @@ def train(crops: Crops, epochs: int, file: Path, key: Key) -> Network:
         order, losses = (key / "order" / epoch).rng().permutation(len(crops.codes)), []
         for i in range(0, len(order) - BATCH + 1, BATCH):
             pixels, place, codes = as_tensors(crops, order[i : i + BATCH])
-            answers = network(*mirrored(altered(pixels, chance), place, chance))
+            answers = network(*mirrored(pixels, place, chance))
             loss = torch.stack([functional.cross_entropy(a, c) for a, c in zip(answers, codes.T)]).sum()
             optimizer.zero_grad()
             loss.backward()

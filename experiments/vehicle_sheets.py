@@ -98,7 +98,7 @@ def vehicles_fast_and_photo() -> list[list[np.ndarray]]:
 
 
 def small(picture: np.ndarray) -> np.ndarray:
-    """Half as large."""
+    """Half as large, in 64 shades of every colour: the file is half as large again."""
     height, width = (side // 2 * 2 for side in picture.shape[:2])
     pieces = picture[:height, :width].reshape(height // 2, 2, width // 2, 2, 3).astype(np.float64)
-    return np.rint(pieces.mean(axis=(1, 3))).astype(np.uint8)
+    return np.minimum(4 * np.rint(pieces.mean(axis=(1, 3)) / 4), 255).astype(np.uint8)

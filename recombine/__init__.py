@@ -34,8 +34,12 @@ if TYPE_CHECKING:
     from recombine.benchmarks.curi.language import Weights as Weights
     from recombine.benchmarks.curi.pipeline import Scale as Scale
     from recombine.benchmarks.curi.study import Curi as Curi
+    from recombine.benchmarks.endless import Endless as Endless
+    from recombine.benchmarks.endless import Level as Level
     from recombine.benchmarks.language import Language as Language
     from recombine.benchmarks.networks import Networks as Networks
+    from recombine.benchmarks.rewards import reward as reward
+    from recombine.benchmarks.rewards import verdict as verdict
     from recombine.benchmarks.scoring import score as score
     from recombine.benchmarks.study import Study as Study
     from recombine.benchmarks.super_clevr.pipeline import SuperClevrScale as SuperClevrScale
@@ -58,6 +62,7 @@ if TYPE_CHECKING:
     from recombine.store.errors import UserError as UserError
     from recombine.store.key import Key as Key
     from recombine.store.store import Store as Store
+    from recombine.tasks.difficulty import Difficulty as Difficulty
     from recombine.tasks.exam import Exam as Exam
     from recombine.tasks.examples import Examples as Examples
     from recombine.tasks.examples import Observed as Observed
@@ -66,6 +71,8 @@ if TYPE_CHECKING:
     from recombine.tasks.rows import RowSet as RowSet
     from recombine.tasks.splits import Split as Split
     from recombine.tasks.splits import hold_out as hold_out
+    from recombine.tasks.verifier import Verdict as Verdict
+    from recombine.tasks.verifier import Verifier as Verifier
     from recombine.verbs.learners import evaluate as evaluate
     from recombine.verbs.learners import results_page as results_page
     from recombine.verbs.learners import table as table
@@ -89,7 +96,9 @@ _HOMES = {
     "ConceptStudy": "benchmarks.concept_study",
     "ConceptWorld": "benchmarks.concept_world.study",
     "Curi": "benchmarks.curi.study",
+    "Difficulty": "tasks.difficulty",
     "Edition": "benchmarks.curi.edition",
+    "Endless": "benchmarks.endless",
     "Exam": "tasks.exam",
     "Examples": "tasks.examples",
     "Expr": "language.expr",
@@ -98,6 +107,7 @@ _HOMES = {
     "Kind": "benchmarks.curi.language",
     "Language": "benchmarks.language",
     "Lot": "benchmarks.curi.language",
+    "Level": "benchmarks.endless",
     "Networks": "benchmarks.networks",
     "Observed": "tasks.examples",
     "Piece": "tasks.rows",
@@ -117,6 +127,8 @@ _HOMES = {
     "Uniform": "world.distribution",
     "UserError": "store.errors",
     "VehicleWorld": "benchmarks.super_clevr.world",
+    "Verdict": "tasks.verifier",
+    "Verifier": "tasks.verifier",
     "Vocabulary": "world.vocabulary",
     "Where": "language.query",
     "count": "benchmarks.concept_world.drawing",
@@ -134,11 +146,13 @@ _HOMES = {
     "recognise": "benchmarks.concept_world.drawing",
     "render_dataset": "verbs.render",
     "results_page": "verbs.learners",
+    "reward": "benchmarks.rewards",
     "score": "benchmarks.scoring",
     "silent": "store.engine",
     "table": "verbs.learners",
     "train": "verbs.learners",
     "uses": "language.query",
+    "verdict": "benchmarks.rewards",
     "wanted": "render.rendering",
 }
 """Where each public name lives; it is imported when it is first used. A test keeps both lists equal."""

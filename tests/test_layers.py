@@ -10,7 +10,7 @@ import pytest
 import recombine
 
 ROOMS = ("store", "world", "language", "semantics", "render", "tasks", "metrics", "solvers", "report", "benchmarks")
-LAYERS = (*ROOMS, "loading", "explorer", "verbs", "cli", "__main__")
+LAYERS = (*ROOMS, "loading", "explorer", "harness", "verbs", "cli", "__main__")
 SAY_THE_VERSION = ("store", "render", "report", "benchmarks", "verbs", "cli")
 ROOT = Path(recombine.__file__).parent
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")  # it opens `api` on demand

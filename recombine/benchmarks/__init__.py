@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recombine.store.errors import UserError
+from recombine.tasks.verifier import Verifier
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from recombine.benchmarks.study import Study
 
 GROUP = "recombine.benchmarks"
+PLAIN = Verifier()
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,10 @@ class Benchmark:
     """Reads a question in words as a program, where it has questions."""
     explorer_at: str | None = None
     """What people can do with it in the explorer; None for what every benchmark has there."""
+    verifier_at: str | None = None
+    """How answers in words are read and scored; None where only the options themselves are answers."""
+    sounds: bool = False
+    """Whether its scenes can be heard."""
     commands: Mapping[str, str] = field(default_factory=dict)
     """Further commands of the command line: what each does, in a sentence. `commands.py` has a function for each."""
 
@@ -69,6 +75,11 @@ class Benchmark:
     def networks(self) -> Networks | None:
         """What it takes to train networks on it."""
         return None if self.networks_at is None else self.part(self.networks_at)
+
+    @property
+    def verifier(self) -> Verifier:
+        """How answers in words are read and scored."""
+        return PLAIN if self.verifier_at is None else self.part(self.verifier_at)
 
     def part(self, where: str) -> Any:
         """What stands at `module:Name` of its package."""

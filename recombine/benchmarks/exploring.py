@@ -8,7 +8,7 @@ learners. A benchmark with pictures, sounds or a language that people can write 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -340,8 +340,7 @@ def _right(said: np.ndarray, piece: Examples) -> np.ndarray:
 
 def chosen(piece: Examples, rows: np.ndarray) -> Examples:
     """Some rows of examples."""
-    columns = {name: getattr(piece, name)[rows] for name in ("scene", "concept", "target", "group", "given")}
-    return replace(piece, **columns, text=None if piece.text is None else piece.text[rows])
+    return piece.take(rows)
 
 
 def order_of(examples: Examples, split: str, number: int) -> np.ndarray:

@@ -1,8 +1,8 @@
 """Rows of a study, streamed to Python or written to a folder with the pictures that they use and no others."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ import numpy as np
 from recombine.render.folders import write_dataset
 from recombine.render.media import PER_FILE, Drawing, MakePack, Pack, Some, contact_sheet
 from recombine.render.rendering import MARK, Tell, picture_size, quiet
+from recombine.store.cards import About
 from recombine.store.durations import time_of
 from recombine.store.errors import UserError
 from recombine.store.outputs import export, holds, positive, write_text
@@ -19,8 +20,9 @@ from recombine.store.paths import remove, within
 from recombine.store.recipe import Recipe
 from recombine.store.room import need_room, size_text
 from recombine.store.store import Store, write_table
+from recombine.tasks.difficulty import Difficulty
 from recombine.tasks.row_files import WriteRows, by_number, refuse_format
-from recombine.tasks.rows import FORMS, TOGETHER, Row, RowSet, rows
+from recombine.tasks.rows import FORMS, TOGETHER, Answer, Row, RowSet, rows
 from recombine.world.scenes import Scenes, join
 
 if TYPE_CHECKING:
@@ -51,6 +53,9 @@ class Asked:
     """Only those of the first so many episodes or questions of each set."""
     render: str | None = None
     size: str | None = None
+    difficulty: Difficulty = Difficulty()
+    also: Mapping[str, Any] = field(default_factory=dict)
+    """What else decided the sets."""
 
     def __post_init__(self) -> None:
         positive(first=self.first)
@@ -60,6 +65,8 @@ class Asked:
             raise UserError(f"rows have no {self.render}; choose images, sounds or words, or leave render out")
         if self.size is not None and self.render != "images":
             raise UserError("size is for images; render images, or leave size out")
+        if self.difficulty.noise and self.render not in ("images", "sounds"):
+            raise UserError("noise is for images and sounds; render one of them, or leave noise out")
         if self.form == "sheet" and self.render != "images":
             raise UserError("a sheet is made of images; render images, or choose the form all or query")
 
@@ -67,16 +74,20 @@ class Asked:
     def drawing(self) -> Drawing | None:
         if self.render in (None, "words"):
             return None
-        return self.study.drawing(str(self.render), None if self.size is None else picture_size(self.size))
+        clear = self.study.drawing(str(self.render), None if self.size is None else picture_size(self.size))
+        return self.difficulty.drawing(clear)
 
     def recipe(self, one: RowSet) -> Recipe:
         """What decides the rows of a set."""
         said = {"benchmark": self.study.name, "settings": self.study.settings, "set": one.name, "part": one.part}
-        return Recipe("rows", VERSION, said, {})
+        asked = {"difficulty": self.difficulty.said} if self.difficulty.said else {}
+        return Recipe("rows", VERSION, {**said, **asked, **self.also}, {})
 
-    def rows(self, one: RowSet) -> Iterator[tuple[Row, Scenes]]:
+    def rows(self, one: RowSet, answer: Answer | None = None) -> Iterator[tuple[Row, Scenes]]:
+        """The rows of a set and their scenes; with what a learner says of them, if one is asked."""
         made = {"benchmark": self.study.name, "seed": self.study.seed, "digest": self.recipe(one).digest}
-        return rows(one, made, self.form, self.first, self.render == "words")
+        keep = self.difficulty.keep(self.study.novelty)
+        return rows(one, made, self.form, self.first, self.render == "words", keep, answer)
 
     def used(self) -> "Used":
         """The scenes that the rows use, each once."""
@@ -137,24 +148,38 @@ class Used:
         return [self.place[domain, number] for number in row.scenes]
 
 
-def stream(asked: Asked) -> Iterator[Row]:
-    """The rows one after the other, with their media if some are to be rendered."""
+def stream(asked: Asked, answers: Callable[[RowSet], Answer] | None = None) -> Iterator[Row]:
+    """The rows one after the other, with their media if some are to be rendered.
+
+    `answers` gives the learner of a set, if one is to be asked.
+    """
     drawing = asked.drawing
     if drawing is None:
-        yield from (row for one in asked.sets for row, _ in asked.rows(one))
+        yield from (row for one in asked.sets for row, _ in asked.rows(one, answers and answers(one)))
         return
     used = asked.used()
     pack = Pack(asked.pack(used, drawing, asked.study.store))
     for one in asked.sets:
-        for row, _ in asked.rows(one):
+        for row, _ in asked.rows(one, answers and answers(one)):
             files = tuple(bytes(pack[place]) for place in used.places(one.scenes, row))
             if row.sheet:
                 files = (contact_sheet(files, len(row.shown)),)
             yield replace(row, media=files)
 
 
-def write(asked: Asked, out: Path, format: str, chosen: Mapping[str, Any], tell: Tell = quiet) -> Path:
-    """Rows in a new folder: for each set and part, files that hold everything that they ask about."""
+def write(
+    asked: Asked,
+    out: Path,
+    format: str,
+    chosen: Mapping[str, Any],
+    tell: Tell = quiet,
+    card: About | None = None,
+    also: Callable[[Path], None] | None = None,
+) -> Path:
+    """Rows in a new folder: for each set and part, files that hold everything that they ask about.
+
+    `card` is what the cards say where that is not the usual; `also` puts further files beside the rows.
+    """
     refuse_format(format)
     study, drawing = asked.study, asked.drawing
     said = {"rows": [f"{one.name}/{one.part}" for one in asked.sets], "form": asked.form, "first": asked.first}
@@ -166,8 +191,13 @@ def write(asked: Asked, out: Path, format: str, chosen: Mapping[str, Any], tell:
         "format": format,
         "render": asked.render,
         "size": asked.size,
+        **(
+            {"difficulty": [f"{name}={value}" for name, value in hard.items()]}
+            if (hard := asked.difficulty.said)
+            else {}
+        ),
     }
-    about = replace(study.card(made, "rows"), notes=ROWS_NOTES)
+    about = card or replace(study.card(made, "rows"), notes=ROWS_NOTES)
     if holds(out, made, about):
         tell(f"{out} holds exactly this already")
         return out
@@ -193,6 +223,8 @@ def write(asked: Asked, out: Path, format: str, chosen: Mapping[str, Any], tell:
         for folder in folders:
             (folder / MARK).unlink()
         write_dataset(draft, None, None, {}, made)
+        if also:
+            also(draft)
 
     return export({}, out, [one.name for one in asked.sets], add, about)
 

@@ -196,7 +196,7 @@ def _growth(group: Group) -> Iterator[tuple[Cell, ...]]:
     yield group.world, group.name, group.steps, *(100 * curve[step] for step in after), brings
 
 
-def slope(points: Sequence[tuple[int, float]]) -> tuple[float, float]:
+def slope(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
     """What a doubling of the steps brings, by least squares, and its standard error.
 
     >>> [round(value, 9) for value in slope([(100, 1.0), (200, 3.0), (400, 5.0)])]

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from inspect import signature
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
@@ -25,6 +26,7 @@ from recombine.benchmarks.laws import LAWS, LawBroken
 from recombine.benchmarks.row_export import Asked, stream
 from recombine.benchmarks.row_export import write as write_rows
 from recombine.benchmarks.scoring import Scored, answered_by, score_table, scores, solvers_named
+from recombine.language.expr import Expr
 from recombine.metrics.comparisons import ordered
 from recombine.metrics.gap import FEWEST_WORLDS, Gap, gap, gap_to_best
 from recombine.metrics.speed import Speed
@@ -35,7 +37,8 @@ from recombine.report.document import Card, Chapter, Figure, Item, write_documen
 from recombine.report.gaps import Gaps, Trial, over_worlds
 from recombine.report.table import Cell, Column, Table
 from recombine.report.view import ExampleView, View
-from recombine.solvers.sitting import Answering, pooled
+from recombine.solvers.baselines import BASELINES
+from recombine.solvers.sitting import Answering, pooled, taught
 from recombine.solvers.solver import Solver
 from recombine.store.cards import About
 from recombine.store.engine import Engine, Progress, engine, silent
@@ -44,9 +47,10 @@ from recombine.store.key import Key
 from recombine.store.outputs import free_file, holds
 from recombine.store.recipe import Recipe
 from recombine.store.store import Store, read_table, write_table
+from recombine.tasks.difficulty import Difficulty
 from recombine.tasks.exam import Exam, Marks
 from recombine.tasks.examples import Examples
-from recombine.tasks.rows import Piece, Row, RowSet
+from recombine.tasks.rows import Answer, Piece, Row, RowSet
 
 if TYPE_CHECKING:
     from recombine.benchmarks import Benchmark
@@ -64,6 +68,11 @@ FirstRows = Annotated[
     int | None, "Only the first so many episodes, questions or images.", ("--episodes", "--questions", "--images")
 ]
 RenderRows = Annotated[str | None, "images, sounds or words inside the rows. Default: the numbers of the scenes."]
+Difficulties = Annotated[
+    Mapping[str, str] | Difficulty | None,
+    "Only such rows: objects=3-6, depth=-8, novelty=3; or noise=0.1 for what is seen or heard. Repeat for several.",
+    ("--difficulty",),
+]
 Worlds = Annotated[int, "Also compare so many worlds of laptop scale, at least 5: intervals over them."]
 PARTS = ("train", "validation", "test")
 USED_NOTE = "Pictures and sounds are those of the scenes that the test episodes or the questions use, and no others."
@@ -79,7 +88,18 @@ def part_named(name: str) -> str:
     return name
 
 
-class Study(ABC):
+class Opened(ABC):
+    """Remembers what it was opened with; a class of its own, so that signatures are read off `__init__`."""
+
+    opened_with: Mapping[str, Any]
+
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        made = super().__new__(cls)
+        made.opened_with = signature(cls).bind(*args, **options).arguments
+        return made
+
+
+class Study(Opened):
     """What one can do with a benchmark."""
 
     name: ClassVar[str]
@@ -92,6 +112,8 @@ class Study(ABC):
     baselines: ClassVar[tuple[str, ...]] = ("chance", "majority", "nearest", "statistics")
     solvers: ClassVar[Mapping[str, str]] = {}
     """Learners of its own: where in its package each is made, `module:name`, from the study and its own name."""
+    inducing: ClassVar[Mapping[str, str]] = {}
+    """Which of these weighs a whole language, by what it perceives: images, sounds, words or None for the scenes."""
     formats: ClassVar[tuple[str, ...]] = ("parquet",)
     """Of files without pictures."""
     scales: ClassVar[tuple[str, ...]] = ("demo", "laptop", "paper")
@@ -114,6 +136,11 @@ class Study(ABC):
             raise UserError(f"there is no scale '{scale}'; choose one of {', '.join(self.scales)}")
         self.scale_name, self.seed = scale, seed
         self._open(workers, store, progress)
+
+    def again(self, **instead: Any) -> Self:
+        """The same in the same store, with other options in the place of these."""
+        same = {"workers": self.engine, "store": self.store, "progress": self.progress}
+        return type(self)(**{**self.opened_with, **same, **instead})
 
     def _open(self, workers: int | Engine, store: Store | None, progress: Progress) -> None:
         self.store, self.progress = store or Store.default(), progress
@@ -191,9 +218,15 @@ class Study(ABC):
         if part_named(part) == "validation":
             raise UserError(f"{self.name} has no rows of its part validation; choose train or test")
         return [
-            RowSet(exam.name, exam.split or exam.name, part, partial(_row_pieces, exam, part), self.asks, exam.name)
+            RowSet(
+                exam.name, exam.split or exam.name, part, partial(_row_pieces, exam, part), self.asks, exam.name, exam
+            )
             for exam in self.exams(splits)
         ]
+
+    def novelty(self, concept: Expr) -> int | None:
+        """The depth of the smallest fragment of a concept that training does not have; nothing if it has them all."""
+        raise UserError(f"{self.name} has no orders of novelty, closure has; leave novelty out")
 
     def drawing(self, kind: str, size: tuple[int, int] | None = None) -> Drawing:
         """What gives the picture or the sound of a scene; by default the ray tracer, and CURI's instruments."""
@@ -305,9 +338,50 @@ class Study(ABC):
         first: FirstRows = None,
         render: RenderRows = None,
         size: Size = None,
+        difficulty: Difficulties = None,
     ) -> Iterator[Row]:
         """Self-contained rows, one per episode or question, mixed; `row.text()` is a prompt."""
-        return stream(Asked(self, self.row_sets(splits, part_named(part)), form, first, render, size))
+        return stream(self.asked_rows(splits, part, form, first, render, size, difficulty))
+
+    def asked_rows(
+        self,
+        splits: Sequence[str] = (),
+        part: str = "test",
+        form: str = "all",
+        first: int | None = None,
+        render: str | None = None,
+        size: str | None = None,
+        difficulty: Mapping[str, str] | Difficulty | None = None,
+        **more: Any,
+    ) -> Asked:
+        """The rows that are wanted; `more` is what a benchmark can be asked for besides."""
+        sets = self.row_sets(splits, part_named(part), **more)
+        return Asked(self, sets, form, first, render, size, Difficulty.read(difficulty))
+
+    def answers(self, asked: Asked, learner: str, seen: str | None = None) -> Iterator[Row]:
+        """The rows with what a learner says of each: strong, weak, induction, or another that the benchmark has.
+
+        `seen` says how induction perceives the scenes, if not as the rows are rendered.
+        """
+        return stream(asked, partial(self._answer, learner, seen or asked.render))
+
+    def _answer(self, name: str, render: str | None, one: RowSet) -> Answer:
+        assert one.exam is not None
+        learner = self._answering(name, render, one.exam)
+        return lambda examples: answered_by(learner, examples, name)
+
+    def _answering(self, name: str, render: str | None, exam: Exam) -> Answering:
+        """The learner of a name; one of the benchmark's own or a baseline is taught first."""
+        ideal = self.learners(exam)
+        if name in ideal:
+            return ideal[name]
+        own = self.inducing.get(str(render), "") if name == "induction" else name
+        if own in self.solvers:
+            return taught(self._learner(own), exam, Key(self.seed) / "score" / own / exam.name)
+        if own in BASELINES:
+            return taught(BASELINES[own](), exam, Key(self.seed) / "score" / own / exam.name)
+        known = [*ideal, *(["induction"] if self.inducing else []), *self.solvers, *self.baselines]
+        raise UserError(f"{self.name} has no learner '{name}'; choose one of {', '.join(known)}")
 
     def export(
         self,
@@ -319,12 +393,39 @@ class Study(ABC):
         first: FirstRows = None,
         render: RenderRows = None,
         size: Size = None,
+        difficulty: Difficulties = None,
         format: Annotated[str, "parquet, jsonl or webdataset."] = "parquet",
         tell: Tell = quiet,
     ) -> Path:
         """Write rows to a new folder, with the pictures or sounds that they use. Goes on where it was stopped."""
-        asked = Asked(self, self.row_sets(splits, part_named(part)), form, first, render, size)
-        return write_rows(asked, Path(out), format, {}, tell)
+        return write_rows(
+            self.asked_rows(splits, part, form, first, render, size, difficulty), Path(out), format, {}, tell
+        )
+
+    def scales_for(self, rows: int) -> Iterable[Any]:
+        """Scales to try, one after the other, for so many rows of each test."""
+        return self.scales[self.scales.index(self.scale_name) :] if self.scale_name in self.scales else ("demo",)
+
+    def fresh(
+        self,
+        out: str | Path,
+        splits: Splits = (),
+        *,
+        n: Annotated[int, "So many rows, in equal parts of every test."] = 100,
+        form: Form = "all",
+        render: Annotated[
+            str, "images, sounds or words inside the rows; none for the numbers of the scenes."
+        ] = "images",
+        size: Size = None,
+        format: Annotated[str, "parquet, jsonl or webdataset."] = "parquet",
+        tell: Tell = quiet,
+    ) -> Path:
+        """Write a test that nobody has seen to a new folder, with what the ideal learners score on exactly its rows."""
+        from recombine.benchmarks.fresh import make, order_of
+
+        drawn = None if render == "none" else render
+        order = order_of(self, n, splits, form=form, render=drawn, size=size, format=format)
+        return make(self, Path(out), order, tell)
 
     def solvers_named(self, wanted: Any) -> dict[str, Solver | None]:
         """Solvers by name, with the benchmark's own."""

@@ -29,9 +29,11 @@ ENGINE = Option(
 )
 ABOUT = {
     "list": "A benchmark whose splits are listed. Default: the benchmarks.",
+    "check": "A benchmark, such as curi; none with --certificate.",
     "show": "A benchmark and a split, such as curi/boolean or clevr/one_hop.",
     "eval": "A benchmark, or the folder of a run.",
     "report": f"A benchmark, such as curi; or {', '.join(SUBJECTS)}.",
+    "export": "The tool: lmms-eval, vlmevalkit, trl, verl, ms-swift or verifiers.",
     "push": "A folder made with --out, or an artefact of the store: STAGE/DIGEST.",
     "pull": "The place that it was pushed to.",
     "render": "A folder made by recombine make with --out, or a scene file (.json).",
@@ -88,7 +90,8 @@ def _command(name: str, verb: Verb, words: Sequence[str]) -> Callable[..., Any]:
     elif verb.method and (benchmark or name not in ("list", "eval")):  # these are also about no benchmark, or a run
         kind = benchmark.study if benchmark else import_module("recombine.benchmarks.study").Study
         method = options_of(getattr(kind, verb.method))
-        study = {name: option for name, option in options_of(kind).items() if name not in method}
+        taken = {flag for one in method.values() for flag in (one.flag, *one.flags)}
+        study = {name: one for name, one in options_of(kind).items() if name not in method and one.flag not in taken}
 
     def called(given: dict[str, Any]) -> None:
         as_json, what, said = given.pop("json"), given.pop("what", None), given.pop("engine", "")
@@ -128,9 +131,10 @@ def _need_run(words: Sequence[str]) -> None:
 def _argument(name: str) -> Parameter | None:
     if name in ("demo", "explore", "store"):
         return None
-    default = None if name == "list" else Parameter.empty
+    optional = name in ("list", "check")  # of these, check can also be about a folder
+    default = None if optional else Parameter.empty
     said = typer.Argument(help=ABOUT.get(name, "A benchmark, such as curi."), metavar="WHAT")
-    one: Any = str | None if name == "list" else str
+    one: Any = str | None if optional else str
     kind = Annotated[one, said]
     return Parameter("what", Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind)
 
@@ -161,10 +165,10 @@ def _opener(
 ) -> Callable[..., Any]:
     """Opens the study that was asked for."""
 
-    def opened(**instead: Any) -> Any:
+    def opened(named: str | None = None, **instead: Any) -> Any:
         if what in SUBJECTS and benchmark is None:
             return subject(str(what))(progress=bars)
-        known = benchmark or benchmarks.get(str(what).partition("/")[0])
+        known = benchmark if benchmark and not named else benchmarks.get(named or str(what).partition("/")[0])
         given = {name: value for name, value in {**made, **instead}.items() if value not in (None, (), {})}
         return known.study(**given, progress=bars)
 

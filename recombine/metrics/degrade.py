@@ -29,6 +29,17 @@ def across(accuracy: Tested, reading: Reading = "table") -> float:
     return float(100 * (np.abs(drops.sum(axis=1)).mean() if reading == "table" else drops.mean()))
 
 
+def from_one(tested: Mapping[str, float], at: str) -> float:
+    """What a model loses that was trained on one variant alone, `at`: the drops to all others added, in percent.
+
+    `across` is the mean of this over all variants, by the reading `table`.
+
+    >>> from_one({"easy": 90.0, "hard": 45.0}, "easy")
+    50.0
+    """
+    return abs(sum(100 * _drop({k: {at: v} for k, v in tested.items()}, at, at, other, at) for other in tested))
+
+
 def towards(accuracy: Tested, pairs: Sequence[tuple[str, str]], at: str, reading: Reading = "table") -> float:
     """The degrade in percent from one test to another, for some pairs of tests, over all training sets.
 

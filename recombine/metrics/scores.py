@@ -1,5 +1,7 @@
 """Scores: average precision with ties grouped, and class-balanced accuracy."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from recombine.store.compiled import compiled
@@ -60,3 +62,27 @@ def grouped_precision(score: np.ndarray, positive: int, hit: np.ndarray, asked: 
     if hits < positive:
         sum_ += (positive - hits) / positive * (positive / total)
     return sum_
+
+
+def balanced_accuracy(
+    unit: Sequence[tuple[str, int]],
+    truth: Sequence[Sequence[str]],
+    right: Sequence[Sequence[float]],
+    batch: int = BATCH,
+) -> float:
+    """Class-balanced accuracy of answers in words: `pooled_accuracy` of every set, and their mean.
+
+    A unit is a set and the number of an episode or question in it; one may come in several parts. 0 without any.
+
+    >>> balanced_accuracy([("a", 0), ("a", 1)], [["no", "no", "yes"], ["no"]], [[1, 1, 0], [0]])
+    0.3333333333333333
+    """
+    counts: dict[tuple[str, int], dict[str, list[float]]] = {}
+    for (name, number), answers, earned in zip(unit, truth, right):
+        classes = counts.setdefault((name, number // batch), {})
+        for answer, one in zip(answers, earned):
+            classes.setdefault(answer, []).append(one)
+    sets: dict[str, list[float]] = {}
+    for (name, _), classes in counts.items():
+        sets.setdefault(name, []).append(float(np.mean([np.mean(some) for some in classes.values()])))
+    return float(np.mean([np.mean(batches) for batches in sets.values()])) if sets else 0.0

@@ -14,32 +14,44 @@ _TOP, _BOTTOM, _LEFT = 44, 268, 56
 
 @dataclass(frozen=True)
 class Curve:
-    """A named score after so many steps each."""
+    """A named score after so many steps each, or at other numbers."""
 
     name: str
-    points: Sequence[tuple[int, float]]
+    points: Sequence[tuple[float, float]]
 
-    def text(self) -> str:
-        return f"{self.name}: " + ", ".join(f"{value:.3f} after {step:,}" for step, value in self.points)
+    def text(self, linear: str = "") -> str:
+        told = "{value:.1f} at {step:g}" if linear else "{value:.3f} after {step:,}"
+        return f"{self.name}: " + ", ".join(told.format(step=step, value=value) for step, value in self.points)
 
 
-def curve_chart(curves: Sequence[Curve], levels: Mapping[str, float], title: str, metric: str) -> str:
-    """Curves over the logarithm of the steps: equal widths are equal factors. `levels` are lines across."""
+def curve_chart(curves: Sequence[Curve], levels: Mapping[str, float], title: str, metric: str, linear: str = "") -> str:
+    """Curves over the logarithm of the steps: equal widths are equal factors; or over what `linear` names, as it is.
+
+    `levels` are lines across.
+    """
     points = [point for curve in curves for point in curve.points]
     first, last = min(step for step, _ in points), max(step for step, _ in points)
     end = WIDTH - 34 - room_for(curve.name for curve in curves)
-    across = Scale(math.log2(first), max(math.log2(last), math.log2(first) + 1), _LEFT, end)
-    marks = ticks(max([value for _, value in points] + list(levels.values())))
-    up = Scale(0, marks[-1], _BOTTOM, _TOP)
-    grid = "".join(_level(f"{mark:g}", mark, up, across, "line") for mark in marks)
-    steps = [first * 2**k for k in range(int(math.log2(last / first) + 1e-9) + 1)]
-    below = "".join(writing(f"{s:,}", across(math.log2(s)), _BOTTOM + 18, "muted", "middle") for s in steps)
+    place = float if linear else math.log2
+    across = Scale(place(first), max(place(last), place(first) + (1e-9 if linear else 1)), _LEFT, end)
+    values = [value for _, value in points] + list(levels.values())
+    marks = ticks(max(values))
+    low = [-marks[1] * i for i in range(1, math.ceil(-min(values) / marks[1]) + 1)]
+    up = Scale(min([0.0, *low]), marks[-1], _BOTTOM, _TOP)
+    grid = "".join(_level(f"{mark:g}", mark, up, across, "line") for mark in [*low, *marks])
+    if linear:
+        steps, said = sorted({step for step, _ in points}), "{:g}"
+    else:
+        steps, said = [first * 2**k for k in range(int(math.log2(last / first) + 1e-9) + 1)], "{:,}"
+    below = "".join(writing(said.format(s), across(place(s)), _BOTTOM + 18, "muted", "middle") for s in steps)
     early = [value for step, value in points if step <= 2 * first]  # where the names of levels stand
-    lines = "".join(_line(name, value, up, across, early) for name, value in levels.items())
-    drawn = "".join(_curve(curve, i, up, across) for i, curve in enumerate(curves))
-    names = writing(metric, 12, 24, "muted") + writing("steps", end, _BOTTOM + 36, "muted", "end")
-    said = [curve.text() for curve in curves] + [f"{name} {value:.3f}" for name, value in levels.items()]
-    return figure(title, ". ".join(said), _BOTTOM + 48, names, grid, below, lines, drawn)
+    lines = "".join(_line(name, value, up, across, [*early, *levels.values()]) for name, value in levels.items())
+    drawn = "".join(
+        _curve(c, i, up, across, [(across(place(s)), v) for s, v in c.points], linear) for i, c in enumerate(curves)
+    )
+    names = writing(metric, 12, 24, "muted") + writing(linear or "steps", end, _BOTTOM + 36, "muted", "end")
+    told = [curve.text(linear) for curve in curves] + [f"{name} {value:.3f}" for name, value in levels.items()]
+    return figure(title, ". ".join(told), _BOTTOM + 48, names, grid, below, lines, drawn)
 
 
 def _level(text: str, value: float, up: Scale, across: Scale, ink: str) -> str:
@@ -48,18 +60,20 @@ def _level(text: str, value: float, up: Scale, across: Scale, ink: str) -> str:
 
 
 def _line(name: str, value: float, up: Scale, across: Scale, curves: Sequence[float]) -> str:
-    """A level with its name above it, or below where curves are in the way."""
+    """A level with its name above it, or below where curves or other levels are in the way."""
     in_the_way = any(0 < up(value) - up(other) < 18 for other in curves)
     style = f"stroke:{colour_of('muted')};stroke-dasharray:3 3"
     rule = element("line", x1=across.start, x2=across.end, y1=up(value), y2=up(value), style=style)
     return rule + writing(name, across.start + 6, up(value) + (14 if in_the_way else -5), "muted")
 
 
-def _curve(curve: Curve, number: int, up: Scale, across: Scale) -> str:
+def _curve(
+    curve: Curve, number: int, up: Scale, across: Scale, points: Sequence[tuple[float, float]], linear: str
+) -> str:
+    """A curve through points, each a place across and a value, with its name in the legend."""
     ink, dash = _INKS[number % len(_INKS)], _DASHES[number % len(_DASHES)]
-    at = [(across(math.log2(step)), up(value)) for step, value in curve.points]
     style = f"fill:none;stroke:{colour_of(ink)};stroke-width:2;stroke-dasharray:{dash or 'none'}"
-    path = element("polyline", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in at), style=style)
+    path = element("polyline", points=" ".join(f"{x:.1f},{up(value):.1f}" for x, value in points), style=style)
     key = _TOP + 18 * number
     sample = element("line", x1=across.end + 12, x2=across.end + 36, y1=key, y2=key, style=style)
-    return element("g", words("title", curve.text()), path, sample, writing(curve.name, across.end + 42, key + 4))
+    return element("g", words("title", curve.text(linear)), path, sample, writing(curve.name, across.end + 42, key + 4))

@@ -8,6 +8,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from recombine.solvers.grounding import Grounding
+from recombine.solvers.networks.cells import Cells
+from recombine.solvers.networks.mdetr import Mdetr, Targets
+from recombine.solvers.networks.nscl import ConceptLearner
 from recombine.solvers.networks.readers import MODULAR
 from recombine.solvers.parsing import groups, words
 from recombine.solvers.programs import Layout
@@ -41,6 +45,56 @@ class AnswerLesson:
 
     def validate(self) -> Mapping[str, float]:
         return self.validation(self.network)
+
+
+@dataclass(frozen=True, eq=False)
+class ConceptLesson(AnswerLesson):
+    """The objective of a concept learner: answer a question by its program."""
+
+    network: ConceptLearner
+
+    def loss(self, rows: np.ndarray) -> Tensor:
+        device = next(self.network.parameters()).device
+        answer = torch.from_numpy(self.questions.answer[rows].astype(np.int64)).to(device)
+        cells = self.view(self.questions.image[rows]).to(device)
+        return self.network.loss(cells, self.questions.programs.rows(rows), answer)
+
+
+@dataclass(frozen=True, eq=False)
+class GroundedLesson(AnswerLesson):
+    """The objective of mDETR: find what the words speak of, and answer; rows beyond all questions are to find alone."""
+
+    network: Mdetr
+    grounding: Grounding
+
+    def loss(self, rows: np.ndarray) -> Tensor:
+        many = len(self.questions)
+        answered, rows = bool((rows < many).all()), rows % many
+        seen = grounded_cells(self.network, self.view, self.questions, self.grounding, rows)
+        answer = torch.from_numpy(self.questions.answer[rows].astype(np.int64)).to(seen[0].device)
+        return self.network.loss(*seen, answer if answered else None)
+
+
+def grounded_cells(
+    network: Mdetr, view: View, questions: Questions, grounding: Grounding, rows: np.ndarray
+) -> tuple[Tensor, Tensor, Cells, Targets]:
+    """Words, lengths, pictures with boxes, and what the words speak of."""
+    device = next(network.parameters()).device
+    word, length = words(questions, rows, device)
+    cells = view(questions.image[rows]).to(device)
+    boxes = cells.place if cells.which is None else cells.place[cells.which]
+    links = torch.from_numpy(grounding.words(rows, boxes.shape[1], word.shape[1])).to(device)
+    return word, length, cells, Targets(links, boxes)
+
+
+@torch.no_grad()
+def located(network: Mdetr, view: View, questions: Questions, grounding: Grounding) -> float:
+    """The share of objects spoken of whose box is found by their words."""
+    found = [
+        network.located(*grounded_cells(network, view, questions, grounding, rows))
+        for rows in groups(questions.image.astype(np.int64), AT_ONCE)
+    ]
+    return float(torch.cat(found).float().mean())
 
 
 def scores(

@@ -12,6 +12,8 @@ RATIOS = (2 / 3, 3 / 4)
 """Heights in widths: pictures of 3:2, as CLEVR's and CURI's are, and of 4:3."""
 SLACK = 0.04
 """How far the ratio of the sides may be from one of these, as a share of it."""
+SHARP = 320
+"""Pixels along a picture in which a parser looks closer at what it found."""
 SMALLEST = 96
 """Pixels along a picture below which small objects are lost."""
 

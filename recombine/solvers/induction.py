@@ -39,6 +39,8 @@ SPREAD = 0.5
 """What is added to the scenes on which a hypothesis was seen to hold."""
 FEW = 64
 """Scenes that are looked up one by one; of more, all are unpacked."""
+TABLED = 3_000_000_000
+"""Bytes of the largest table of how often meanings hold; beyond that, bits are looked up."""
 AT_ONCE = 256
 """Hypotheses whose readings are unpacked at once."""
 
@@ -50,6 +52,7 @@ class Hypotheses(NamedTuple):
     first: np.ndarray  # int[meanings]: the first concept of each
     by_meaning: np.ndarray  # uint64[readings, meanings, words]: on which scenes it holds
     share: np.ndarray  # float[meanings]: of all readings, those on which it holds
+    often: np.ndarray | None = None  # uint8[scenes, meanings]: on how many readings it holds, where there is room
 
     @property
     def readings(self) -> int:
@@ -57,6 +60,8 @@ class Hypotheses(NamedTuple):
 
     def on(self, meanings: np.ndarray, scenes: np.ndarray) -> np.ndarray:
         """Of the readings of scenes, the share on which meanings hold, float32[meanings, scenes]."""
+        if self.often is not None:
+            return self.often[np.ix_(scenes, meanings)].T / np.float32(self.readings)
         found = np.zeros((len(meanings), len(scenes)), np.uint8)
         few, word, bit = len(scenes) <= FEW, scenes // 64, (scenes % 64).astype(np.uint64)
         for reading in self.by_meaning:
@@ -77,7 +82,15 @@ def hypotheses(plan: Plan, readings: Sequence[Scenes], meaning: Meaning) -> Hypo
             packed = pack_bits(truth)
             bits[reading, number, low // 64 : low // 64 + len(packed)] = packed
     share = np.bitwise_count(bits).sum(axis=(0, 2), dtype=np.int64) / (len(readings) * scenes)
-    return Hypotheses(sense, first, bits, share)
+    return Hypotheses(sense, first, bits, share, _often(bits, scenes) if scenes * len(first) <= TABLED else None)
+
+
+def _often(bits: np.ndarray, scenes: int) -> np.ndarray:
+    """On how many readings each meaning holds, uint8[scenes, meanings]."""
+    found = np.zeros((64 * bits.shape[2], bits.shape[1]), np.uint8)
+    for reading, word in product(range(len(bits)), range(bits.shape[2])):
+        found[64 * word : 64 * word + 64] += unpack_bits(bits[reading, :, word : word + 1], 64).T
+    return found[:scenes]
 
 
 def _meanings(plan: Plan, readings: Sequence[Scenes], meaning: Meaning) -> tuple[np.ndarray, np.ndarray]:

@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
+from recombine.solvers.closer import Closer
 from recombine.solvers.eyesight import WIDTH
-from recombine.solvers.networks.scene_parser import SceneParser
+from recombine.solvers.networks.scene_parser import NUMBERS, SceneParser
 from recombine.solvers.perception import Calibration, Parser, Usual, unsureness
 from recombine.solvers.scene_labels import LabelledPictures, labelled
 from recombine.solvers.scene_parsing import CLOSE, ParseObjective, augmented, matched
@@ -32,6 +33,8 @@ TOO_FAR = 1.5
 """How much farther from the mean than the farthest of the held-out pictures a picture of the same world may be."""
 RARELY = 0.005
 """The share of held-out pictures that one may be too unsure of, before the limit is moved away by as much."""
+RIDGE = 1e-3
+"""What large weights cost that tell other worlds."""
 SMALL = 1e-3
 """What is added to the variances of whole pictures, of their mean, before they are whitened."""
 
@@ -53,7 +56,10 @@ class Lesson:
     along: int = WIDTH
     """Pixels along the pictures that it looks at."""
     begin: Path | None = None
-    """A parser to begin from, of the same width."""
+    """A parser to begin from, of the same width; what it says of other attributes is left out."""
+    reads: tuple[str, ...] | None = None
+    """The attributes that the detector reads itself: all, unless a closer look does it."""
+    held_back: int = HELD
 
     @property
     def training(self) -> Training:
@@ -66,9 +72,9 @@ class Lesson:
             warm_up=100,
             fall=(0, self.steps),
             clip=10.0,
-            judge="whole",
+            judge="whole" if self.names else "found",
             higher=True,
-            validate_every=min(250, self.steps),
+            validate_every=250 if self.steps % 250 == 0 else min(100, self.steps),
             checkpoint_every=60.0,
             precision="bfloat16",
         )
@@ -79,10 +85,12 @@ class Lesson:
 
     @property
     def names(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        return tuple((attribute.name, attribute.values) for attribute in self.world.vocabulary)
+        known = self.world.vocabulary
+        return tuple((one.name, one.values) for one in known if self.reads is None or one.name in self.reads)
 
     def held(self, store: Store, engine: Engine) -> LabelledPictures:
-        return labelled(self.world, HELD, self.size, self.key / "held", store, engine, "pictures held back", self.along)
+        key, many = self.key / "held", self.held_back
+        return labelled(self.world, many, self.size, key, store, engine, "pictures held back", self.along)
 
     def learnt_from(self, store: Store, engine: Engine) -> LabelledPictures:
         return labelled(self.world, self.pictures, self.size, self.key / "train", store, engine, "pictures", self.along)
@@ -94,7 +102,7 @@ def taught(lesson: Lesson, folder: Path, store: Store, engine: Engine, watch: Wa
     with seeded(lesson.key / "network"):
         network = SceneParser(lesson.width, tuple(len(values) for _, values in lesson.names))
     if lesson.begin is not None:
-        network.load_state_dict(_weights(lesson).state_dict())
+        _begin(network, lesson)
     training, names = lesson.training, tuple(name for name, _ in lesson.names)
     objective = ParseObjective(network, pictures, (Stage(np.arange(len(pictures))),), held, names)
     identity = {
@@ -107,7 +115,7 @@ def taught(lesson: Lesson, folder: Path, store: Store, engine: Engine, watch: Wa
         "along": lesson.along,
         "seed": lesson.seed,
         **({} if lesson.begin is None else {"begin": checksum(lesson.begin)}),
-        "training": {name: _plain(value) for name, value in training.fixed().items()},
+        "training": {name: plain(value) for name, value in training.fixed().items()},
     }
     run = Run(folder, identity, {"steps": training.steps})
     train(objective, training, run, lesson.key / "training", watch)
@@ -116,19 +124,24 @@ def taught(lesson: Lesson, folder: Path, store: Store, engine: Engine, watch: Wa
     return calibrated(parser, held, lesson.key / "calibration")
 
 
-def _weights(lesson: Lesson) -> SceneParser:
-    """The network to begin from."""
+def _begin(network: SceneParser, lesson: Lesson) -> None:
+    """Give a network the weights to begin from: all, or those that do not speak of attributes."""
     assert lesson.begin is not None
     found = Parser.load(lesson.begin)
-    if (found.network.width, found.names) != (lesson.width, lesson.names):
+    if found.network.width != lesson.width:
         raise UserError(
-            f"{lesson.begin} is another kind of parser: {found.network.width} wide, for {', '.join(found.attributes)}; "
-            f"this one is {lesson.width} wide, for {', '.join(name for name, _ in lesson.names)}"
+            f"{lesson.begin} is another kind of parser: {found.network.width} wide, but this one is {lesson.width} wide"
         )
-    return found.network
+    known, mine = found.network.state_dict(), network.state_dict()
+    if found.names != lesson.names:
+        for name in ("head.2.weight", "head.2.bias"):
+            mine[name][:NUMBERS] = known[name][:NUMBERS]
+            known[name] = mine[name]
+    network.load_state_dict(known)
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
+    """A value as JSON has it."""
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -141,8 +154,8 @@ def calibrated(parser: Parser, held: LabelledPictures, key: Key) -> Parser:
     The pictures are in another light, as in training: a user's pictures are not ours.
     """
     shown = in_other_light(held, key)
-    plain = replace(parser, calibration=Calibration(values=(1.0,) * len(parser.names)), usual=None)
-    found = plain.perceive(shown)
+    bare = replace(parser, calibration=Calibration(values=(1.0,) * len(parser.names)), usual=None)
+    found = bare.perceive(shown)
     labels = held.labels
     pairs = matched(labels, found.centre, found.count, CLOSE)
     mine, other = (pairs.picture, pairs.said), (pairs.picture, pairs.true)
@@ -151,27 +164,33 @@ def calibrated(parser: Parser, held: LabelledPictures, key: Key) -> Parser:
     real = np.zeros(found.sure.shape, bool)
     real[candidates.picture, candidates.said] = True
     calibration = Calibration(
-        _logistic(found.sure, real),
+        logistic_of(found.sure, real),
         tuple(
-            _factor(np.log(found.beliefs[name][mine].clip(1e-12)), labels.codes[other][:, a])
+            factor_of(np.log(found.beliefs[name][mine].clip(1e-12)), labels.codes[other][:, a])
             for a, name in enumerate(parser.attributes)
         ),
         _widening(found.centre[mine] - labels.centre[other], found.centre_spread[mine]),
         _widening(found.place[mine] - labels.place[other], found.place_spread[mine]),
     )
-    calm = replace(plain, calibration=calibration)
+    calm = replace(bare, calibration=calibration)
     again = calm.perceive(shown)
-    return replace(calm, usual=_usual(plain.wholes(shown), unsureness(again.count, again.beliefs)))
+    return replace(calm, usual=_usual(bare.wholes(shown), unsureness(again.count, again.beliefs)))
 
 
 def in_other_light(held: LabelledPictures, key: Key) -> np.ndarray:
     """All pictures, augmented as the key says, uint8[n, h, w, 3]."""
+    return lit(held.take(np.arange(len(held))), key)
+
+
+def lit(pictures: np.ndarray, key: Key) -> np.ndarray:
+    """Pictures uint8[n, h, w, 3] in another light, as the key says."""
     with seeded(key):
-        parts = [augmented(torch.from_numpy(held.take(rows))) for rows in np.array_split(np.arange(len(held)), 10)]
+        rows = np.array_split(np.arange(len(pictures)), 10)
+        parts = [augmented(torch.from_numpy(pictures[some])) for some in rows]
     return (torch.cat(parts).permute(0, 2, 3, 1) * 255).round().byte().numpy()
 
 
-def _factor(logits: np.ndarray, wanted: np.ndarray) -> float:
+def factor_of(logits: np.ndarray, wanted: np.ndarray) -> float:
     """What logits[m, values] are to be multiplied with: the inverse of a temperature."""
     if not len(logits):
         return 1.0
@@ -180,7 +199,7 @@ def _factor(logits: np.ndarray, wanted: np.ndarray) -> float:
     return float(min(factors, key=lambda factor: float(cross_entropy(float(factor) * said, right))))
 
 
-def _logistic(sure: np.ndarray, real: np.ndarray) -> tuple[float, float]:
+def logistic_of(sure: np.ndarray, real: np.ndarray) -> tuple[float, float]:
     """The factor and the summand that make the logits of candidates least surprising."""
     logit = torch.logit(torch.from_numpy(sure.reshape(-1)).double().clamp(1e-9, 1 - 1e-9))
     wanted, weights = torch.from_numpy(real.reshape(-1)).double(), torch.tensor([1.0, 0.0], dtype=torch.float64)
@@ -209,5 +228,44 @@ def _usual(whole: np.ndarray, unsure: np.ndarray) -> Usual:
     variance, axes = np.linalg.eigh(np.cov(whole.T))
     whiten = axes / np.sqrt(variance.clip(0) + SMALL * variance.mean())
     far = np.sqrt(np.mean(((whole - mean) @ whiten) ** 2, axis=1))
-    limits = float(TOO_FAR * far.max()), max(float(TOO_FAR * np.quantile(unsure, 1 - RARELY)), SMALL)
+    limits = float(TOO_FAR * far.max()), _unsure_limit(unsure)
     return Usual(mean.astype(np.float32), whiten.astype(np.float32), *limits)
+
+
+def with_closer(detector: Parser, closer: Closer, pictures: np.ndarray) -> Parser:
+    """A detector with a closer look, and how unsure it usually is, from pictures that nothing was learnt from."""
+    assert detector.usual is not None
+    made = replace(detector, names=closer.names, closer=closer, usual=None)
+    found = made.perceive(pictures)
+    limit = _unsure_limit(unsureness(found.count, found.beliefs))
+    return replace(made, usual=detector.usual._replace(most_unsure=limit))
+
+
+def against(parser: Parser, own: np.ndarray, others: np.ndarray, key: Key) -> Parser:
+    """The parser with what tells objects of other worlds from its own, from pictures of both in another light."""
+    assert parser.usual is not None
+    features = [parser.object_features(lit(some, key / name)) for name, some in (("own", own), ("others", others))]
+    x = torch.from_numpy(np.concatenate(features)).double()
+    wanted = torch.cat([torch.full((len(one),), float(other)) for other, one in enumerate(features)]).double()
+    middle, scale = x.mean(dim=0), x.std(dim=0) + SMALL
+    weights = torch.zeros(x.shape[1] + 1, dtype=torch.float64, requires_grad=True)
+    each = torch.where(wanted > 0, len(x) / wanted.sum(), len(x) / (1 - wanted).sum()) / 2
+    optimiser = torch.optim.LBFGS([weights], max_iter=200)
+
+    def lost() -> Tensor:
+        optimiser.zero_grad()
+        said = ((x - middle) / scale) @ weights[:-1] + weights[-1]
+        loss = binary_cross_entropy_with_logits(said, wanted, each) + RIDGE * weights.square().sum()
+        loss.backward()
+        return loss
+
+    optimiser.step(lost)
+    found = weights.detach()
+    slope = found[:-1] / scale
+    foreign = torch.cat([slope, (found[-1] - slope @ middle)[None]]).float().numpy()
+    return replace(parser, usual=parser.usual._replace(foreign=foreign))
+
+
+def _unsure_limit(unsure: np.ndarray) -> float:
+    """How unsure of its objects a parser may be."""
+    return max(float(TOO_FAR * np.quantile(unsure, 1 - RARELY)), SMALL)

@@ -6,7 +6,7 @@ by which its logits are multiplied, and one for each spread.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +15,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from recombine.solvers.eyesight import WIDTH, fitted
+from recombine.solvers.closer import Closer, PartsSeen, PartWords
+from recombine.solvers.eyesight import SHARP, WIDTH, fitted
+from recombine.solvers.networks.attribute_net import AttributeNet
 from recombine.solvers.networks.scene_parser import BOX, CENTRE, PLACE, SceneParser, peaks
 from recombine.solvers.training.tensors import read_tensors, write_tensors
 from recombine.store.errors import UserError
@@ -29,6 +31,8 @@ MOST = 16
 """Objects that are perceived in a picture at most."""
 LEAST = 0.5
 """How likely something must be an object to be perceived."""
+FAINT = 0.05
+"""How likely it must be an object to be worth a closer look."""
 HEIGHT = 0.525
 """Above the ground, where the middle of an object is expected before it is looked at."""
 AT_ONCE = 64
@@ -48,6 +52,8 @@ class Perceived:
     place_spread: np.ndarray  # float32[n, k, 2]
     beliefs: Mapping[str, np.ndarray]  # attribute -> float32[n, k, values]
     strange: np.ndarray  # float32[n]: how unlike the pictures of the parser's world, 1 is the limit
+    parts: PartsSeen | None = None
+    """Of the objects' parts, [n, k, parts], where the parser knows some."""
 
     def __len__(self) -> int:
         return len(self.count)
@@ -63,6 +69,22 @@ class Perceived:
         height = np.where(taken, up[np.where(taken, codes[attribute], 0)], 0)
         place = np.where(taken[..., None], self.place, 0)
         return Scenes(vocabulary, self.count, codes, np.concatenate([place, height[..., None]], -1).astype(np.float32))
+
+
+def joined(some: Sequence[Perceived]) -> Perceived:
+    """The pictures of several, one after the other."""
+    columns = {
+        name: np.concatenate([getattr(one, name) for one in some])
+        for name, value in vars(some[0]).items()
+        if isinstance(value, np.ndarray)
+    }
+    beliefs = {name: np.concatenate([one.beliefs[name] for one in some]) for name in some[0].beliefs}
+    seen = [one.parts for one in some if one.parts is not None]
+    parts = None
+    if seen:
+        looks = {name: np.concatenate([one.looks[name] for one in seen]) for name in seen[0].looks}
+        parts = PartsSeen(np.concatenate([one.chance for one in seen]), looks)
+    return Perceived(beliefs=beliefs, parts=parts, **columns)
 
 
 @dataclass(frozen=True)
@@ -85,6 +107,8 @@ class Usual(NamedTuple):
     """How far from the mean a picture may be."""
     most_unsure: float
     """How unsure of its objects the parser may be."""
+    foreign: np.ndarray | None = None
+    """float32[features + 1]: tells the objects of other worlds from its own, where it was shown some: a logistic."""
 
 
 def unsureness(count: np.ndarray, beliefs: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -92,6 +116,8 @@ def unsureness(count: np.ndarray, beliefs: Mapping[str, np.ndarray]) -> np.ndarr
 
     Two objects beyond doubt are added to every picture, so that few objects are not judged too soon.
     """
+    if not beliefs:
+        return np.zeros(len(count))
     least = np.min([belief.max(axis=-1) for belief in beliefs.values()], axis=0)
     taken = places_taken(count, least.shape[1])
     return ((1 - least) * taken).sum(axis=1) / (count + 2.0)
@@ -110,6 +136,8 @@ class Parser:
     usual: "Usual | None" = None
     along: int = WIDTH
     """Pixels along the pictures that it looks at."""
+    closer: Closer | None = None
+    """What says the attributes of objects, where the detector only finds them."""
 
     @classmethod
     def raw(cls, network: SceneParser, attributes: tuple[str, ...], along: int = WIDTH) -> "Parser":
@@ -125,17 +153,23 @@ class Parser:
         """What stands in pictures of any size, uint8[n, height, width, 3]."""
         training = self.network.training
         self.network.eval()
-        parts = [
-            self._parts(fitted(pixels[start : start + AT_ONCE], self.along))
-            for start in range(0, max(1, len(pixels)), AT_ONCE)
-        ]
+        parts = [self._seen(pixels[start : start + AT_ONCE]) for start in range(0, max(1, len(pixels)), AT_ONCE)]
         self.network.train(training)
         together: dict = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         beliefs = {name: together.pop(f"beliefs/{name}") for name in self.attributes}
+        if self.closer is not None and self.closer.parts is not None:
+            looks = {name: together.pop(f"beliefs/parts/{name}") for name, _ in self.closer.parts.looks}
+            together["parts"] = PartsSeen(together.pop("beliefs/parts"), looks)
         if self.usual is not None:
             unsure = unsureness(together["count"], beliefs) / self.usual.most_unsure
-            together["strange"] = np.maximum(together["strange"], unsure).astype(np.float32)
+            foreign = 2 * _mean_of_taken(together.pop("foreign"), together["count"])
+            together["strange"] = np.max([together["strange"], unsure, foreign], axis=0).astype(np.float32)
         return Perceived(beliefs=beliefs, **together)
+
+    def _seen(self, pixels: np.ndarray) -> dict[str, np.ndarray]:
+        """What is found, and with a closer look what it is."""
+        found = self._parts(fitted(pixels, self.along))
+        return found if self.closer is None else {**found, **closer_beliefs(self.closer, pixels, found)}
 
     @torch.no_grad()
     def _parts(self, pixels: np.ndarray) -> dict[str, np.ndarray]:
@@ -164,7 +198,9 @@ class Parser:
             "place_spread": numbers[..., PLACE][..., 2:].clamp(-6, 3).exp() * self.calibration.place,
             "strange": self._strangeness(found.whole.float()),
         }
-        for (name, _), factor, logits in zip(self.names, self.calibration.values, read.values):
+        if self.usual is not None:
+            columns["foreign"] = self._foreign(found.features[picture, :, row, column].float())
+        for (name, _), factor, logits in zip(self.names, self.calibration.values, read.values):  # none, if closer
             columns[f"beliefs/{name}"] = torch.softmax(factor * logits, dim=1).reshape(n, row.shape[1], -1)
         return {
             name: column.cpu().numpy().astype(np.uint8 if name == "count" else np.float32)
@@ -185,12 +221,32 @@ class Parser:
         mean, whiten = (torch.from_numpy(one).to(whole) for one in self.usual[:2])
         return ((whole - mean) @ whiten).square().mean(dim=1).sqrt() / self.usual.farthest
 
+    def _foreign(self, features: Tensor) -> Tensor:
+        """How likely each object is one of another world, float[n, k]."""
+        if self.usual is None or self.usual.foreign is None:
+            return torch.zeros(features.shape[:-1], device=features.device)
+        weights = torch.from_numpy(self.usual.foreign).to(features)
+        return torch.sigmoid(features @ weights[:-1] + weights[-1])
+
+    @torch.no_grad()
+    def object_features(self, pixels: np.ndarray) -> np.ndarray:
+        """What the network makes of every object that it perceives in pictures, float32[m, d]."""
+        self.network.eval()
+        like, some = next(self.network.parameters()), []
+        for start in range(0, len(pixels), AT_ONCE):
+            found = self.network(_planes(fitted(pixels[start : start + AT_ONCE], self.along), like))
+            heat, row, column = peaks(found.heat.float(), MOST)
+            factor, summand = self.calibration.heat
+            picture, peak = torch.nonzero(torch.sigmoid(factor * heat + summand) >= LEAST, as_tuple=True)
+            some.append(found.features[picture, :, row[picture, peak], column[picture, peak]].float().cpu().numpy())
+        return np.concatenate(some)
+
     def save(self, file: Path) -> None:
         """Write all of it, in the safetensors format, with half of the digits: beliefs change by less than 0.01."""
         tensors = {f"network/{name}": tensor for name, tensor in self.network.state_dict().items()}
         if self.usual is not None:
-            tensors |= {f"usual/{name}": torch.from_numpy(getattr(self.usual, name)) for name in ("mean", "whiten")}
-        tensors = {name: one.half() if one.is_floating_point() else one for name, one in tensors.items()}
+            known = {name: getattr(self.usual, name) for name in ("mean", "whiten", "foreign")}
+            tensors |= {f"usual/{name}": torch.from_numpy(one) for name, one in known.items() if one is not None}
         about = {
             "format": FORMAT,
             "world": self.world,
@@ -200,6 +256,16 @@ class Parser:
             "calibration": vars(self.calibration),
             "limits": None if self.usual is None else [self.usual.farthest, self.usual.most_unsure],
         }
+        if (closer := self.closer) is not None:
+            tensors |= {f"closer/{name}": tensor for name, tensor in closer.network.state_dict().items()}
+            about["closer"] = {
+                "width": closer.network.width,
+                "factors": closer.factors,
+                "part_chance": closer.part_chance,
+                "look_factors": closer.look_factors,
+                "parts": None if closer.parts is None else vars(closer.parts),
+            }
+        tensors = {name: one.half() if one.is_floating_point() else one for name, one in tensors.items()}
         write_tensors(file, tensors, {"parser": json.dumps(about)})
 
     @classmethod
@@ -216,6 +282,11 @@ class Parser:
             raise UserError(f"{file} is damaged or of another version ({said:.200}); get it again") from error
 
 
+def _mean_of_taken(column: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """The mean over perceived objects, 0 where there are none: float[n, k] -> float[n]."""
+    return np.asarray((column * places_taken(count, column.shape[1])).sum(axis=1) / np.maximum(count, 1))
+
+
 def _planes(pixels: np.ndarray, like: Tensor) -> Tensor:
     """uint8[n, h, w, 3] to float[n, 3, h, w] from 0 to 1."""
     return torch.from_numpy(pixels).to(like.device).permute(0, 3, 1, 2).float() / 255
@@ -225,10 +296,9 @@ def _loaded(about: Mapping, tensors: Mapping[str, Tensor]) -> Parser:
     if about["format"] != FORMAT:
         raise ValueError(f"format {about['format']}, not {FORMAT}")
     names = tuple((str(name), tuple(map(str, values))) for name, values in about["attributes"])
-    network = SceneParser(int(about["width"]), tuple(len(values) for _, values in names))
-    network.load_state_dict(
-        {name.removeprefix("network/"): one for name, one in tensors.items() if name.startswith("network/")}
-    )
+    closer = _closer(about["closer"], names, tensors) if "closer" in about else None
+    network = SceneParser(int(about["width"]), () if closer else tuple(len(values) for _, values in names))
+    network.load_state_dict(_under("network/", tensors))
     fields = about["calibration"]
     calibration = Calibration(
         tuple(fields["heat"]), tuple(fields["values"]), float(fields["centre"]), float(fields["place"])
@@ -236,9 +306,46 @@ def _loaded(about: Mapping, tensors: Mapping[str, Tensor]) -> Parser:
     usual = None
     if about["limits"] is not None:
         mean, whiten = (tensors[f"usual/{name}"].float().numpy() for name in ("mean", "whiten"))
-        usual = Usual(mean, whiten, *map(float, about["limits"]))
+        foreign = tensors["usual/foreign"].float().numpy() if "usual/foreign" in tensors else None
+        farthest, most_unsure = map(float, about["limits"])
+        usual = Usual(mean, whiten, farthest, most_unsure, foreign)
     along = int(about.get("along", WIDTH))
-    return Parser(network.eval(), str(about["world"]), names, calibration, usual, along)
+    return Parser(network.eval(), str(about["world"]), names, calibration, usual, along, closer)
+
+
+def _closer(about: Mapping, names: tuple[tuple[str, tuple[str, ...]], ...], tensors: Mapping[str, Tensor]) -> Closer:
+    parts = None
+    if (said := about["parts"]) is not None:
+        looks = tuple((str(name), tuple(map(str, values))) for name, values in said["looks"])
+        parts = PartWords(tuple(map(str, said["names"])), looks, tuple(map(str, said["slots"])))
+    network = AttributeNet(
+        int(about["width"]),
+        tuple(len(values) for _, values in names),
+        0 if parts is None else len(parts.names),
+        () if parts is None else tuple(len(values) for _, values in parts.looks),
+    )
+    network.load_state_dict(_under("closer/", tensors))
+    factor, summand = map(float, about["part_chance"])
+    factors, look_factors = (tuple(map(float, about[name])) for name in ("factors", "look_factors"))
+    return Closer(network.eval(), names, parts, factors, (factor, summand), look_factors)
+
+
+def _under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): one for name, one in tensors.items() if name.startswith(prefix)}
+
+
+def closer_beliefs(closer: Closer, pixels: np.ndarray, found: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Beliefs about everything that may be an object, from close-ups; those about the rest know nothing."""
+    sharp = fitted(pixels, SHARP)
+    picture, place = np.nonzero(found["sure"] >= FAINT)
+    shape = found["sure"].shape
+    columns = {}
+    for name, said in closer.look(sharp, picture, found["box"][picture, place]).items():
+        blank = 0.0 if name == "parts" else 1 / said.shape[-1]
+        column = np.full((*shape, *said.shape[1:]), blank, np.float32)
+        column[picture, place] = said
+        columns[f"beliefs/{name}"] = column
+    return columns
 
 
 def ground(centre: Tensor, height: int, width: int) -> Tensor:

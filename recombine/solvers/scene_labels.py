@@ -6,7 +6,7 @@ left out: a picture of 4:3 is one of 3:2, seen by the same camera, with more of 
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,11 +57,18 @@ class LabelScenes:
             return
         low, high = shard_bounds(self.pictures, SHARD)[shard]
         scenes = self.world.sample(high - low, self.key / shard)
-        pictures = raytrace(scenes, *self.size, ("rgb", "objects"))
-        assert pictures.rgb is not None and pictures.objects is not None
-        write_array(files["pixels"], fitted(pictures.rgb, self.along))
-        for name, column in labels_of(scenes, pictures.objects)._asdict().items():
+        pixels, objects = pictures_of(self.world, scenes, self.size)
+        write_array(files["pixels"], fitted(pixels, self.along))
+        for name, column in labels_of(scenes, objects)._asdict().items():
             write_array(files[name], column)
+
+
+def pictures_of(world: World, scenes: Scenes, size: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Pictures of scenes and what every pixel shows; a world with a stage of its own is drawn there."""
+    stage: Any = getattr(world, "stage", None)
+    seen = raytrace(scenes, *size, ("rgb", "objects")) if stage is None else stage.draw(scenes, *size)
+    assert seen.rgb is not None and seen.objects is not None
+    return seen.rgb, seen.objects
 
 
 def labels_of(scenes: Scenes, objects: np.ndarray) -> Labels:

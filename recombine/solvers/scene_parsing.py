@@ -167,7 +167,7 @@ def _read_loss(read: Read, targets: _Targets, cell: Tensor, found: Map) -> dict[
         "centre": laplace_loss(numbers[:, CENTRE], off),
         "box": smooth_l1_loss(numbers[:, BOX], targets.box),
         "place": laplace_loss(torch.cat([place, numbers[:, PLACE][:, 2:]], dim=1), targets.place),
-        "values": torch.stack(values).sum(),
+        "values": torch.stack(values).sum() if values else numbers.new_zeros(()),
     }
 
 
@@ -212,12 +212,12 @@ def scores(parser: Parser, held: LabelledPictures, rows: np.ndarray | None = Non
     labels = held.labels.rows(rows)
     pairs = matched(labels, found.centre, found.count, CLOSE)
     if not len(pairs.picture):
-        nothing = dict.fromkeys(("recall", "precision", *parser.attributes, "whole"), 0.0)
+        nothing = dict.fromkeys(("recall", "precision", "found", *parser.attributes, "whole"), 0.0)
         return {
             **nothing,
             "centre": CLOSE * held.along,
             "place": 1.0,
-            "loss": float(np.log(parser.network.values).sum()),
+            "loss": float(sum(map(np.log, parser.network.values))),
         }
     mine, other = (pairs.picture, pairs.said), (pairs.picture, pairs.true)
     right = {
@@ -231,6 +231,7 @@ def scores(parser: Parser, held: LabelledPictures, rows: np.ndarray | None = Non
     return {
         "recall": len(pairs.picture) / max(1, pairs.objects),
         "precision": len(pairs.picture) / max(1, pairs.perceived),
+        "found": 2 * len(pairs.picture) / max(1, pairs.objects + pairs.perceived),
         **{name: float(np.mean(one)) for name, one in right.items()},
         "whole": float(len(pairs.picture) / max(1, pairs.objects) * np.logical_and.reduce([*right.values()]).mean()),
         "centre": float(np.abs(found.centre[mine] - labels.centre[other]).mean() * held.along),

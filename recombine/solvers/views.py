@@ -4,11 +4,12 @@
     detections  what a scene parser believes of every object it found: the same form, with probabilities for one-hots
     features    a feature map that was computed before with any network: an array H x W x C for every image number
     pixels      pictures, behind a small convolutional network that is trained along
+    regions     pictures with the boxes of their objects, which are given
 
 Every view gives cells (`recombine.solvers.networks.cells`); one network serves all of them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -16,7 +17,7 @@ from typing import Protocol
 import numpy as np
 import torch
 
-from recombine.solvers.networks.cells import Cells, CellShape, grid_places
+from recombine.solvers.networks.cells import PIXEL_WIDTHS, Cells, CellShape, grid_places
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.world.scenes import Scenes
@@ -63,13 +64,17 @@ class CellSets:
         return Cells(features, place, torch.from_numpy(np.arange(most) < count[:, None]))
 
 
-def objects(scenes: Scenes, slots: bool = True) -> CellSets:
-    """The objects of scenes, attributes one-hot.
+def objects(scenes: Scenes, slots: bool = True, names: Sequence[str] | None = None) -> CellSets:
+    """The objects of scenes, attributes one-hot: all of them, or these.
 
     With `slots` a cell also has the number of its object, one-hot, as a position of a grid has a place of its own:
     a network that takes the largest values of all cells can then tell two objects that look the same apart.
     """
-    values = {a.name: _one_hot(scenes.codes[a.name], len(a.values)) for a in scenes.vocabulary}
+    values = {
+        a.name: _one_hot(scenes.codes[a.name], len(a.values))
+        for a in scenes.vocabulary
+        if names is None or a.name in names
+    }
     return detections(values, scenes.position[..., :2], scenes.count, slots)
 
 
@@ -159,6 +164,76 @@ class Pixels:
         seen = self.sight(images)
         assert isinstance(seen, torch.Tensor)
         return Cells(seen, seen.new_zeros(len(seen), 0, 2))
+
+
+class Pictures(Protocol):
+    """Pictures that were drawn before."""
+
+    @property
+    def boxes(self) -> np.ndarray:
+        """float32[n, k, 4]: left, top, right, bottom from 0 to 1"""
+        ...
+
+    @property
+    def count(self) -> np.ndarray:
+        """uint8[n]"""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def take(self, rows: np.ndarray) -> np.ndarray:
+        """uint8[rows, height, width, 3]"""
+        ...
+
+
+class DrawnPixels:
+    """Pictures that were drawn before; questions about one picture share it."""
+
+    def __init__(self, pictures: Pictures, size: tuple[int, int], widths: tuple[int, ...] = PIXEL_WIDTHS) -> None:
+        """`size`: width and height; `widths`: the channels of the convolutions that look at them."""
+        self.pictures, self.size, self.widths = pictures, size, widths
+
+    @property
+    def shape(self) -> CellShape:
+        width, height = self.size
+        return CellShape(3, sides=(height, width), pixels=True, widths=self.widths)
+
+    def cells(self, images: np.ndarray) -> np.ndarray:
+        _check(images, len(self.pictures), "the view")
+        height, width = self.shape.grid or (1, 1)
+        return np.full(len(images), height * width)
+
+    def __call__(self, images: np.ndarray) -> Cells:
+        _check(images, len(self.pictures), "the view")
+        different, which = np.unique(images, return_inverse=True)
+        seen = as_picture(self.pictures.take(different))
+        return Cells(seen, seen.new_zeros(len(seen), 0, 2), None, torch.from_numpy(which.astype(np.int64)))
+
+
+def as_picture(pixels: np.ndarray) -> torch.Tensor:
+    """uint8[n, h, w, 3] -> float[n, 3, h, w] from 0 to 1."""
+    return torch.from_numpy(pixels).permute(0, 3, 1, 2).float() / 255
+
+
+class Regions(DrawnPixels):
+    """Pictures with the boxes of their objects: the cells are the boxes, each left, top, right, bottom from 0 to 1."""
+
+    @property
+    def shape(self) -> CellShape:
+        width, height = self.size
+        return CellShape(3, 4, (height, width), pixels=True)
+
+    def cells(self, images: np.ndarray) -> np.ndarray:
+        _check(images, len(self.pictures), "the view")
+        return self.pictures.count[images].astype(np.int64)
+
+    def __call__(self, images: np.ndarray) -> Cells:
+        seen = super().__call__(images)
+        different = np.unique(images)
+        count = self.pictures.count[different]
+        most = int(count.max(initial=1))
+        boxes = torch.from_numpy(self.pictures.boxes[different, :most])
+        return seen._replace(place=boxes, there=torch.from_numpy(np.arange(most) < count[:, None]))
 
 
 def _check(images: np.ndarray, known: int, where: str) -> None:

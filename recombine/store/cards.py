@@ -32,6 +32,8 @@ DROPPED = ("episodes",)
 """Folders that say nothing in the name of a config."""
 MATERIAL = ("scenes", "concepts", "images", "sounds")
 """What others are made of, and nobody opens first."""
+NO_DATA = ("recipe.json", "manifest.json", "certificate.json")
+"""Files of JSON that say something of the data."""
 CLASSES = ("label", "answer")
 MOST_CLASSES = 64
 PUBLISHED = "2026-11-18"
@@ -106,7 +108,7 @@ def configs_of(folder: Path) -> list[Config]:
 
 
 def _is_data(file: Path, suffix: str) -> bool:
-    return file.suffix == suffix and file.name not in (CROISSANT, "recipe.json", "manifest.json")
+    return file.suffix == suffix and file.name not in (CROISSANT, *NO_DATA)
 
 
 OFFICIAL = re.compile(r"[A-Za-z]+_(\w+?)_((?:part_)?(?:scenes|questions))")
@@ -313,10 +315,11 @@ def _is_file(type: pa.DataType) -> bool:
 
 
 def _rows(folder: Path, files: Sequence[str]) -> int:
-    return sum(map(_rows_of, (folder / file for file in files)))
+    return sum(map(rows_of, (folder / file for file in files)))
 
 
-def _rows_of(file: Path) -> int:
+def rows_of(file: Path) -> int:
+    """How many rows a file of data has."""
     if file.suffix == ".parquet":
         with pq.ParquetFile(file) as opened:
             return int(opened.metadata.num_rows)

@@ -50,6 +50,11 @@ class Examples:
         shown = self.target[self.given]
         return Observed(self.scenes, self.answers, self.scene, self.group, self.given, shown, visible, self.text)
 
+    def take(self, rows: np.ndarray) -> "Examples":
+        """Some of the rows, with all scenes and concepts."""
+        columns = {name: getattr(self, name)[rows] for name in ("scene", "concept", "target", "group", "given")}
+        return replace(self, **columns, text=None if self.text is None else self.text[rows])
+
     def mixed(self, key: Key) -> tuple["Examples", np.ndarray]:
         """The same rows in an order that tells nothing, and where each of them stood, int[rows].
 

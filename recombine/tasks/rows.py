@@ -18,9 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from recombine.language.expr import Expr
 from recombine.render.schematic import phrases
 from recombine.store.errors import UserError
 from recombine.store.key import Key
+from recombine.tasks.exam import Exam
 from recombine.tasks.examples import Examples, numbered
 from recombine.world.scenes import Scenes
 
@@ -29,6 +31,10 @@ MARKS = {"images": "<image>", "sounds": "<sound>"}
 """What stands in the text where a picture or a sound belongs."""
 TOGETHER = 1_000
 """Rows that are mixed with each other, and a file."""
+Answer = Callable[[Examples], np.ndarray]
+"""What a learner says of examples: probabilities, float[asked, answers]."""
+Keep = Callable[[Expr, Scenes], bool]
+"""Whether a row is wanted, by its concept and its scenes."""
 
 
 class Piece(NamedTuple):
@@ -53,6 +59,8 @@ class RowSet:
     """What stands before everything."""
     scenes: str = ""
     """Tells scenes of the same number apart: the part or the file that they belong to."""
+    exam: Exam | None = None
+    """The exam whose learners answer its rows."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +92,23 @@ class Row:
     """The scenes in words, where they stand in the text as such."""
     media: tuple[bytes, ...] = field(default=(), repr=False)
     """The files of the marks, in order."""
+    said: tuple[tuple[float, ...], ...] = field(default=(), repr=False)
+    """What a learner says, if one was asked: for every answer, the probability of each option."""
+
+    @property
+    def episode(self) -> str:
+        """The id of what it belongs to, if it is one query of several."""
+        return self.id.rpartition("-q")[0] if "-q" in self.id[-4:] else self.id
+
+    @property
+    def number(self) -> int:
+        """Of the episode or question in its set."""
+        return int(self.episode[-7:])
+
+    @property
+    def cluster(self) -> str:
+        """What is the same for rows that are not independent: an episode, or the scene that questions are about."""
+        return self.episode if self.shown else f"{self.benchmark}-{self.part}-scene-{self.scenes[0]:07}"
 
     def text(self, mark: str = MARKS["images"]) -> str:
         """What is asked, with a mark where each picture or sound belongs.
@@ -119,7 +144,16 @@ class Row:
         return {**plain, "text": self.text(MARKS.get(kind or "images", "")), "answer": ", ".join(self.answers)}
 
 
-UNWRITTEN = ("intro", "sheet", "words", "media")
+UNWRITTEN = ("intro", "sheet", "words", "media", "said")
+
+
+class _Unit(NamedTuple):
+    """A row, and where it is from."""
+
+    row: Row
+    scenes: Scenes
+    examples: Examples
+    mine: np.ndarray  # int[scenes]: its rows among the examples
 
 
 def rows(
@@ -128,32 +162,55 @@ def rows(
     form: str = "all",
     first: int | None = None,
     describe: bool = False,
+    keep: Keep | None = None,
+    answer: Answer | None = None,
 ) -> Iterator[tuple[Row, Scenes]]:
     """The rows of a set, and of each its scenes; only those of the first so many episodes or questions.
 
-    `made` gives benchmark, seed and digest. `describe` puts the scenes in words.
+    `made` gives benchmark, seed and digest. `describe` puts the scenes in words; `keep` leaves rows out; what `answer`
+    says comes with the rows.
     """
     if form not in FORMS:
         raise UserError(f"there is no form '{form}'; choose one of {', '.join(FORMS)}")
     key = Key(int(made["seed"])) / "rows" / given.name / given.part
-    units = islice(_units(given, made, key, describe), first)
+    units = islice(_units(given, made, key, describe, keep), first)
     number = 0
     while some := list(islice(units, TOGETHER)):
         order = (key / "order" / number).rng().permutation(len(some))
+        if answer is not None:
+            some = _answered(some, answer)
         for place in order:
-            row, scenes = some[place]
-            yield from _formed(row, scenes, form)
+            yield from _formed(some[place].row, some[place].scenes, form)
         number += 1
 
 
-def _units(given: RowSet, made: Mapping[str, Any], key: Key, describe: bool) -> Iterator[tuple[Row, Scenes]]:
+def _answered(units: Sequence[_Unit], answer: Answer) -> list[_Unit]:
+    """The rows with what a learner says of them; it is asked once about all that come from the same examples."""
+    found, low = [], 0
+    while low < len(units):
+        examples, high = units[low].examples, low
+        while high < len(units) and units[high].examples is examples:
+            high += 1
+        mine = np.sort(np.concatenate([unit.mine for unit in units[low:high]]))
+        said = answer(examples.take(mine))
+        place = np.empty(len(examples.scene), np.int64)
+        asked = mine[~examples.given[mine]]
+        place[asked] = np.arange(len(asked))
+        for unit in units[low:high]:
+            told = said[place[unit.mine[len(unit.row.shown) :]]]
+            found.append(unit._replace(row=replace(unit.row, said=tuple(map(tuple, told.tolist())))))
+        low = high
+    return found
+
+
+def _units(given: RowSet, made: Mapping[str, Any], key: Key, describe: bool, keep: Keep | None) -> Iterator[_Unit]:
     for piece in given.pieces():
-        yield from _of_piece(given, piece, made, key, describe)
+        yield from _of_piece(given, piece, made, key, describe, keep)
 
 
 def _of_piece(
-    given: RowSet, piece: Piece, made: Mapping[str, Any], key: Key, describe: bool
-) -> Iterator[tuple[Row, Scenes]]:
+    given: RowSet, piece: Piece, made: Mapping[str, Any], key: Key, describe: bool, keep: Keep | None
+) -> Iterator[_Unit]:
     examples = piece.examples
     number, groups = numbered(examples.group)
     order = np.argsort(number, kind="stable")
@@ -172,9 +229,12 @@ def _of_piece(
         said = [examples.answers[target] for target in examples.target[mine]]
         count = int(np.count_nonzero(examples.given[mine]))
         asked = mine[count] if count < len(mine) else mine[0]
-        yield (
+        concept = examples.concepts[examples.concept[asked]]
+        if keep is not None and not keep(concept, scenes):
+            continue
+        yield _Unit(
             Row(
-                f"{made['benchmark']}-{given.name.replace('/', '-')}-{given.part}-{name:07}",
+                row_id(made["benchmark"], given, name),
                 str(made["benchmark"]),
                 given.split,
                 given.part,
@@ -182,7 +242,7 @@ def _of_piece(
                 str(made["digest"]),
                 given.intro,
                 _question(examples, asked),
-                repr(examples.concepts[examples.concept[asked]]),
+                repr(concept),
                 tuple(piece.scene[mine].tolist()),
                 tuple(said[:count]),
                 tuple(said[count:]),
@@ -190,7 +250,14 @@ def _of_piece(
                 words=tuple("; ".join(phrases(scenes.objects(i))) for i in range(len(scenes))) if describe else (),
             ),
             scenes,
+            examples,
+            mine,
         )
+
+
+def row_id(benchmark: str, given: RowSet, number: int) -> str:
+    """What a row is called."""
+    return f"{benchmark}-{given.name.replace('/', '-')}-{given.part}-{number:07}"
 
 
 def _question(examples: Examples, row: int) -> str:
@@ -214,6 +281,7 @@ def _formed(row: Row, scenes: Scenes, form: str) -> Iterator[tuple[Row, Scenes]]
                 scenes=tuple(row.scenes[i] for i in kept),
                 answers=(answer,),
                 words=tuple(row.words[i] for i in kept) if row.words else (),
+                said=row.said[place : place + 1],
             ),
             scenes[kept],
         )

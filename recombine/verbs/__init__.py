@@ -38,6 +38,11 @@ VERBS = {
         "rows curi --split boolean --episodes 200 --render images --out data/boolean",
         "export",
     ),
+    "fresh": Verb(
+        "A test that nobody has seen: rows with pictures, and a certificate of what the ideal learners score on them.",
+        "fresh closure --seed 2027 --n 500 --out data/fresh",
+        "fresh",
+    ),
     "render": Verb(
         "Render the scenes of a dataset again: in another size, as photos, with other instruments.",
         "render data/curi --size 480x320 --out data/curi-large",
@@ -53,7 +58,7 @@ VERBS = {
         "report",
     ),
     "check": Verb(
-        "Check the laws on fresh scenes and concepts; or your files; or the store.",
+        "Check the laws on fresh scenes and concepts; or your files; or the store; or a fresh test by its certificate.",
         "check curi --details",
         "check",
     ),
@@ -75,6 +80,16 @@ VERBS = {
     "explore": Verb(
         "Play, write, browse and compare in the browser: a web application on this computer alone.",
         "explore --runs runs",
+    ),
+    "export": Verb(
+        "Rows in the files of another tool: lmms-eval, vlmevalkit, trl, verl, ms-swift or verifiers.",
+        "export trl closure --split or_mat --part train --out data/trl",
+        "rows",
+    ),
+    "serve": Verb(
+        "The learners of a benchmark behind an OpenAI-style server on this computer, for the rows that are asked for.",
+        "serve closure --split or_mat --questions 20 --render images",
+        "rows",
     ),
     "push": Verb(
         "Send a dataset or an artefact to any place that fsspec knows: checksummed, resumable, never replaced.",

@@ -16,6 +16,7 @@ from recombine.benchmarks.closure.study import Closure, most_likely
 from recombine.benchmarks.concept_world.concept_image import shots
 from recombine.benchmarks.concept_world.study import ConceptWorld
 from recombine.benchmarks.curi.episode_card import episode_story, sound_card
+from recombine.benchmarks.curi.media import Media
 from recombine.benchmarks.curi.study import Curi
 from recombine.benchmarks.super_clevr.vehicles import MEASURED, VEHICLES, vehicle
 from recombine.report.document import section_of
@@ -75,7 +76,7 @@ def write_demo(out: str | Path, *, workers: int = 1, store: Store | None = None,
 def _story(curi: Curi, others: "Future[dict[str, Any]]") -> Iterator[Section]:
     gaps = curi.gap()
     number = curi.telling_episode(STORY_SPLIT)
-    view = curi.show(STORY_SPLIT, number, pictures=True, sounds=1)
+    view = curi.episode_view(STORY_SPLIT, number, media=Media(sounds=1))
     found = others.result()
     yield Section("An episode that the weak learner fails", episode_story(view), INTROS["episode"])
     yield Section("A question, step by step", found["question"], INTROS["question"])

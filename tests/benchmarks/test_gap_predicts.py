@@ -45,16 +45,19 @@ def test_gaps_of_every_benchmark_are_claimed(tmp_path: Path) -> None:
     from recombine.benchmarks.closure.published import TESTS
     from recombine.benchmarks.concept_world.published import F1
     from recombine.benchmarks.curi.published import SPLITS
+    from recombine.benchmarks.super_clevr.prediction import losses
 
     data = tmp_path / "data"
     data.mkdir()
     curi = [{"split": split, "metric": "mAP", "gap": i} for i, split in enumerate(SPLITS)]
     world = [{"test": f"{a}/{b}", "gap": i, "gap_to_best": i} for i, (a, b) in enumerate(F1)]
     closure = [{"split": test, "gap": i, "control": False} for i, test in enumerate(TESTS)]
-    for name, rows in {"curi-release": curi, "concept-world": world, "closure": closure}.items():
+    vehicles = [{"split": shift, "gap": i} for i, shift in enumerate(losses())]
+    every = {"curi-release": curi, "concept-world": world, "closure": closure, "super-clevr": vehicles}
+    for name, rows in every.items():
         (data / f"{name}.json").write_text(json.dumps(rows))
     found = list(claims(tmp_path))
-    assert {claim.benchmark for claim in found} == {"CURI", "CLOSURE", "ConceptWorld"}
+    assert {claim.benchmark for claim in found} == {"CURI", "CLOSURE", "ConceptWorld", "Super-CLEVR"}
     assert all(correlated(claim) for claim in found)
     page = subject("prediction")().report(tmp_path / "page.md", results=tmp_path)
     assert "What foretells what networks lose" in page.read_text()

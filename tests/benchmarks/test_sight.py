@@ -11,6 +11,7 @@ from recombine.benchmarks.clevr import sight
 from recombine.benchmarks.clevr.formats import read_scenes
 from recombine.benchmarks.clevr.relations import all_beyond
 from recombine.benchmarks.clevr.world import ClevrWorld
+from recombine.benchmarks.super_clevr.world import VehicleWorld
 from recombine.render.png import png, read_png
 from recombine.render.raytrace import raytrace
 from recombine.solvers.networks.scene_parser import SceneParser
@@ -133,3 +134,19 @@ def test_the_png_that_is_looked_at_may_be_a_user_s_own_size(image: Path, tmp_pat
         for file in (image, tmp_path / "large.png")
     ]
     assert words[0] == words[1]
+
+
+def test_vehicles_are_refused_by_the_parser_of_solids(invoke: Run, tmp_path: Path) -> None:
+    world = VehicleWorld()
+    pixels = world.stage.draw(world.sample(8, Key(5)), 320, 240, ("rgb",)).rgb
+    assert pixels is not None and (sight.parser().perceive(pixels).strange > 1).all()
+    (tmp_path / "vehicles.png").write_bytes(png(pixels[0]))
+    said = invoke("perceive", str(tmp_path / "vehicles.png"))
+    assert said.code == 2 and "does not look like a picture of clevr" in said.err.replace("\n", " ")
+
+
+@pytest.mark.skipif(not (DATA / "super-clevr" / "images").exists(), reason="needs real images of Super-CLEVR")
+def test_real_vehicles_are_refused_and_real_solids_are_not() -> None:
+    for folder, refused in (("super-clevr", True), ("clevr", False)):
+        for image in sorted((DATA / folder / "images").glob("*.png")):
+            assert (sight.parser().perceive(read_png(image)[None]).strange[0] > 1) == refused, image.name

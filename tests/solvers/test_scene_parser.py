@@ -9,10 +9,9 @@ import torch
 
 from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.render.raytrace import raytrace
-from recombine.solvers import parser_training
 from recombine.solvers.eyesight import WIDTH, fitted, heights
 from recombine.solvers.networks.scene_parser import SceneParser, peaks
-from recombine.solvers.parser_training import Lesson, _factor, _logistic, taught
+from recombine.solvers.parser_training import Lesson, factor_of, logistic_of, taught
 from recombine.solvers.perception import HEIGHT, Parser, ground, unsureness
 from recombine.solvers.scene_labels import Labels, labels_of
 from recombine.solvers.scene_parsing import augmented, cropped, matched, parse_loss
@@ -108,10 +107,10 @@ def test_calibration_finds_the_temperature_that_was_there() -> None:
     logits = rng.normal(size=(20_000, 4))
     chance = np.exp(2 * logits) / np.exp(2 * logits).sum(axis=1, keepdims=True)
     truth = (rng.random((20_000, 1)) > chance.cumsum(axis=1)).sum(axis=1)
-    assert _factor(logits, truth) == pytest.approx(2, rel=0.1)
+    assert factor_of(logits, truth) == pytest.approx(2, rel=0.1)
     sure = rng.random(20_000)
     odds = 3 * np.log(sure / (1 - sure)) - 1
-    factor, summand = _logistic(sure, rng.random(20_000) < 1 / (1 + np.exp(-odds)))
+    factor, summand = logistic_of(sure, rng.random(20_000) < 1 / (1 + np.exp(-odds)))
     assert (factor, summand) == pytest.approx((3, -1), rel=0.15)
 
 
@@ -127,11 +126,8 @@ def test_pictures_that_do_not_fit_are_refused(size: tuple[int, int], said: str) 
         fitted(np.zeros((1, *size, 3), np.uint8))
 
 
-def test_a_parser_is_trained_saved_and_read(
-    tmp_path: Path, scenes: Scenes, seen: tuple[np.ndarray, Labels], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(parser_training, "HELD", 10)
-    lesson = Lesson("clevr", WORLD, (160, 120), pictures=20, width=2, steps=1)
+def test_a_parser_is_trained_saved_and_read(tmp_path: Path, scenes: Scenes, seen: tuple[np.ndarray, Labels]) -> None:
+    lesson = Lesson("clevr", WORLD, (160, 120), pictures=20, width=2, steps=1, held_back=10)
     parser = taught(lesson, tmp_path / "run", Store(tmp_path / "store"), InProcess())
     again = taught(lesson, tmp_path / "run", Store(tmp_path / "store"), InProcess())
     parser.save(tmp_path / "parser.safetensors")

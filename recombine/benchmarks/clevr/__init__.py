@@ -31,6 +31,7 @@ BENCHMARK = Benchmark(
     study_at="study:Clevr",
     language_at="laws:LANGUAGE",
     reader_at="english:read",
+    verifier_at="exam:VERIFIER",
     scene_files_at="redraw:opened",
     commands={
         "perceive": "What stands in a picture: every object, its place, its box, and how sure that is.",

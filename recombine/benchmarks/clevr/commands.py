@@ -1,8 +1,11 @@
 """CLEVR's own commands: look at a picture, answer a question about it."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
+from recombine import benchmarks
 from recombine.benchmarks.clevr.language import ATTRIBUTES
 from recombine.benchmarks.clevr.meaning import Plainly, answer_text, trace
 from recombine.benchmarks.clevr.program import write_program
@@ -12,14 +15,20 @@ from recombine.report.table import Column, Table
 from recombine.store.errors import UserError
 
 Image = Annotated[Path, "A picture (.png) of solids on a gray floor: CLEVR's own, or one of yours; 3:2 or 4:3."]
-ParserFile = Annotated[Path | None, "A parser that you trained (.safetensors). Default: the one that comes along."]
+ParserFile = Annotated[
+    Path | None,
+    "A parser that you trained (.safetensors), or the name of a benchmark that has one, such as super-clevr. "
+    "Default: CLEVR's own.",
+]
 
 
 def perceive(image: Image, *, parser: ParserFile = None, progress: Any = None) -> Answer:
     """recombine perceive image.png --json"""
     from recombine.benchmarks.clevr import sight
 
-    found = sight.look(image, parser or sight.FILE)
+    if (other := _of_another(parser, "perceive")) is not None:
+        return other(image)
+    found = sight.look(image, parser if parser and str(parser) != "clevr" else sight.FILE)
     objects = found.objects()
     return Answer((_table(image, objects),), {"image": str(image), "size": list(found.size), "objects": objects})
 
@@ -35,8 +44,10 @@ def answer(
     from recombine.benchmarks.clevr import sight
     from recombine.benchmarks.clevr.study import read_any
 
+    if (other := _of_another(parser, "answer")) is not None:
+        return other(image, question=question)
     program = read_any(question)
-    found = sight.look(image, parser or sight.FILE)
+    found = sight.look(image, parser if parser and str(parser) != "clevr" else sight.FILE)
     plain = plain_scene(found.scenes, 0, found.related)
     steps = [english for _, english in steps_in_words(program, plain)]
     said = _answered(program, plain)
@@ -54,6 +65,23 @@ def answer(
     return Answer(
         (_table(image, objects), *(f"{n}. {step}" for n, step in enumerate(steps, 1)), f"Answer: {said}"), data
     )
+
+
+def _of_another(parser: Path | None, command: str) -> Callable[..., Answer] | None:
+    """The same command of the benchmark that a parser belongs to, where that is another that has a parser."""
+    if parser is None or str(parser) == "clevr":
+        return None
+    if str(parser) in benchmarks.names() and not parser.exists():
+        found, file = benchmarks.get(str(parser)), None
+    else:
+        from recombine.solvers.perception import Parser
+
+        world = Parser.load(parser).world if parser.exists() else ""
+        if world == "clevr" or world not in benchmarks.names():
+            return None
+        found, file = benchmarks.get(world), parser
+    run: Callable[..., Answer] = partial(found.part(f"commands:{command}"), parser=file)
+    return run
 
 
 def _answered(program: Any, plain: Plainly) -> str | None:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from recombine.benchmarks.clevr.answers import answers_of, columns_of, strong_answers
 from recombine.benchmarks.clevr.english import English
 from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, clevr_families
-from recombine.benchmarks.clevr.language import CLEVR, Dialect
+from recombine.benchmarks.clevr.language import CLEVR, SYNONYMS, Dialect
 from recombine.benchmarks.clevr.pipeline import ClevrPipeline, Part
 from recombine.benchmarks.clevr.program import read_program
 from recombine.language.expr import Expr
@@ -26,10 +26,20 @@ from recombine.store.key import Key
 from recombine.store.store import read_table
 from recombine.tasks.exam import Exam, Marks
 from recombine.tasks.examples import Examples, Observed
+from recombine.tasks.verifier import Verifier
 from recombine.world.scenes import Scenes
 from recombine.world.shards import read_scenes, shard_name
 
 TEST: Part = "test"
+
+
+def verifier(words: Mapping[str, Sequence[str]]) -> Verifier:
+    """Reads the words for each value as that value."""
+    spelled = {word: value for value, said in words.items() for word in said}
+    return Verifier({"grey": "gray", **spelled}, kinds=tuple(CLEVR.answers.values()))
+
+
+VERIFIER = verifier(SYNONYMS)
 
 
 def exams(study: ClevrPipeline, part: Part = TEST, programs: bool = False) -> list[Exam]:

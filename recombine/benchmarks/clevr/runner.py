@@ -125,13 +125,25 @@ class Runner:
 
     def __call__(self, token: np.ndarray, scene: np.ndarray) -> np.ndarray:
         """The answer of each program on its own scene, uint8[n] into answers; NO_ANSWER or ILL_FORMED where none."""
+        return self._answers(token, scene, np.zeros((0, 0), np.uint64))
+
+    def values(self, token: np.ndarray, scene: np.ndarray) -> np.ndarray:
+        """What every token of each program gives, uint64[n, t]: a set of things is a mask; 0 where there is nothing."""
+        found = np.zeros(token.shape, np.uint64)
+        self._answers(token, scene, found)
+        return found
+
+    def _answers(self, token: np.ndarray, scene: np.ndarray, values: np.ndarray) -> np.ndarray:
         functions = functions_of(self.dialect)
         layout = lay_out(token, functions)
         right = well_formed(layout, functions, tuple(self.dialect.answers))
         found = np.full(len(token), ILL_FORMED, np.uint8)
         rows = np.flatnonzero(right)
         columns = (layout.token[rows], layout.left[rows], layout.right[rows], np.asarray(scene)[rows])
-        found[rows] = _run(*columns, *_codes(self.dialect), *self.looked)
+        given = np.zeros((len(rows) if len(values) else 0, token.shape[1]), np.uint64)
+        found[rows] = _run(*columns, *_codes(self.dialect), *self.looked, given)
+        if len(values):
+            values[rows] = given
         return found
 
 
@@ -149,8 +161,9 @@ def _run(
     codes: np.ndarray,
     beyond: np.ndarray,
     links: np.ndarray,
+    values: np.ndarray,
 ) -> np.ndarray:
-    """Rows that are well formed."""
+    """Rows that are well formed; what every token gives is written to `values` where that has rows."""
     answers = np.empty(len(token), np.uint8)
     # A set of things is a mask, a thing a mask of one; numbers, codes and truths are themselves.
     given = np.zeros(token.shape[1], np.uint64)
@@ -208,6 +221,8 @@ def _run(
             else:
                 out = np.uint64(a > b)
             given[at] = out
+            if len(values):
+                values[row, at] = out
         answers[row] = first[token[row, 0]] + given[0] if defined else NO_ANSWER
     return answers
 

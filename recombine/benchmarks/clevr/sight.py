@@ -102,7 +102,7 @@ def look(image: Path, file: Path = FILE) -> Sight:
     if perceived.strange[0] > 1:
         raise UserError(
             f"{image} does not look like a picture of {found.world}: what is in it is strange to this parser; give a "
-            "picture of solids on a gray floor, or another --parser"
+            "picture of solids on a gray floor, or another --parser, such as super-clevr for vehicles"
         )
     if not perceived.count[0]:
         raise UserError(f"no object is seen in {image}; is it a picture of solids on a gray floor?")

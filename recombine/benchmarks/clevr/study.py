@@ -145,9 +145,14 @@ class Clevr(Study):
         """The questions of a part, about its scenes."""
         name = part_of(part)
         return [
-            RowSet(exam.name, exam.name, part_named(part), partial(shard_pieces, exam), self.asks, name)
+            RowSet(exam.name, exam.name, part_named(part), partial(shard_pieces, exam), self.asks, name, exam)
             for exam in self.exams(splits, part)
         ]
+
+    def scales_for(self, rows: int) -> Iterable[ClevrScale]:
+        """As many scenes as ten questions about each need, or some more."""
+        each = clevr_scale("paper").questions
+        return [ClevrScale(f"fresh-{rows}", 1, 1, -(-times * rows // each) + 1) for times in (1, 2, 4)]
 
     def learners(self, exam: Exam) -> Mapping[str, Ideal]:
         """The strong and the weak learner, who are one here: nothing is held out."""

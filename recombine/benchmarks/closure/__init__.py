@@ -20,6 +20,7 @@ BENCHMARK = Benchmark(
     study_at="study:Closure",
     language_at="laws:LANGUAGE",
     networks_at="networks:NETWORKS",
+    verifier_at="exam:VERIFIER",
     reader_at="families:read",
 )
 

@@ -3,29 +3,20 @@
 The words are those of CLEVR's training questions: a network knows no others.
 """
 
-import json
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-
-from recombine.benchmarks.clevr.answers import ANSWERS
+from recombine.benchmarks.clevr.arrays import COLUMNS, questions_of
 from recombine.benchmarks.clevr.pipeline import Part as ClevrPart
-from recombine.benchmarks.clevr.program import TOKENS, read_program
-from recombine.benchmarks.clevr.runner import ANSWER_KINDS, Runner, clevr_functions
+from recombine.benchmarks.clevr.runner import Runner
 from recombine.benchmarks.closure.pipeline import ClosurePipeline, Kind, Part
-from recombine.solvers.programs import NULL, lay_out, well_formed
 from recombine.solvers.questions import Questions, Vocabulary, joined
-from recombine.store.errors import UserError
 from recombine.store.recipe import Recipe
 from recombine.store.store import read_table
 from recombine.world.scenes import Scenes
 
 VERSION = 1
-COLUMNS = ("question", "answer", "program", "image_index", "question_family_index")
 
 
 class Data:
@@ -84,66 +75,3 @@ class Data:
         if source not in self._runners:
             self._runners[source] = Runner.of(self.scenes(source))
         return self._runners[source]
-
-
-def questions_of(table: pa.Table, vocabulary: Vocabulary) -> Questions:
-    """A table of questions as arrays."""
-    word, length = vocabulary.rows(table["question"].to_pylist())
-    programs = table["program"].to_pylist()
-    token = tokens_of([json.loads(text) for text in programs])
-    layout = lay_out(token, clevr_functions())
-    wrong = np.flatnonzero(~well_formed(layout, clevr_functions(), ANSWER_KINDS))
-    if len(wrong):
-        _explain(json.loads(programs[wrong[0]]), int(wrong[0]))
-    return Questions(
-        word,
-        length,
-        layout.token,
-        layout.left,
-        layout.right,
-        layout.height,
-        _answers(table["answer"].to_pylist()),
-        table["image_index"].to_numpy().astype(np.int32),
-        table["question_family_index"].to_numpy().astype(np.int16),
-    )
-
-
-def tokens_of(programs: Sequence[list[dict[str, Any]]]) -> np.ndarray:
-    """Lists of nodes as tokens in prefix order, uint8[n, longest]; what is unknown becomes <UNK>."""
-    rows = [_prefix(nodes) for nodes in programs]
-    found = np.full((len(rows), max(map(len, rows), default=1)), NULL, np.uint8)
-    for row, tokens in zip(found, rows):
-        row[: len(tokens)] = tokens
-    return found
-
-
-def _prefix(nodes: list[dict[str, Any]]) -> list[int]:
-    tokens: list[int] = []
-    waiting = [len(nodes) - 1]
-    while waiting and len(tokens) <= len(nodes) ** 2:
-        node = nodes[waiting.pop()]
-        tokens.append(_number(node["function"], *node["value_inputs"]))
-        waiting.extend(reversed(node["inputs"]))
-    return tokens
-
-
-@cache
-def _number(function: str, *values: str) -> int:
-    return TOKENS.numbers.get(f"{function}[{','.join(values)}]" if values else function, TOKENS.words.index("<UNK>"))
-
-
-def _answers(words: Sequence[str]) -> np.ndarray:
-    numbers = {word: number for number, word in enumerate(ANSWERS)}
-    unknown = sorted(set(words) - numbers.keys())
-    if unknown:
-        raise UserError(f"CLEVR has no answer '{unknown[0]}'; use one of {', '.join(ANSWERS)}")
-    return np.array([numbers[word] for word in words], np.uint8)
-
-
-def _explain(nodes: list[dict[str, Any]], row: int) -> None:
-    """Say what is wrong with a program."""
-    try:
-        read_program(nodes)
-    except UserError as error:
-        raise UserError(f"the program of question {row}: {error}") from None
-    raise UserError(f"the program of question {row} cannot be run; write it as CLEVR's files do")

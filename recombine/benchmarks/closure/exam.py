@@ -8,6 +8,7 @@ from functools import cache, partial
 from typing import cast
 
 from recombine.benchmarks.clevr.answers import ANSWERS
+from recombine.benchmarks.clevr.exam import VERIFIER as VERIFIER
 from recombine.benchmarks.clevr.exam import Ideal, mark, questions, training
 from recombine.benchmarks.closure.families import CLOSURE_FAMILIES, ENGLISH
 from recombine.benchmarks.closure.learners import GUESSES, strong_answers, weak_answers

@@ -6,7 +6,7 @@ questions of each test come among CLEVR's, each 300 times, with their programs (
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from recombine.benchmarks.clevr.answers import ANSWERS
 from recombine.benchmarks.clevr.pipeline import ClevrPipeline
 from recombine.benchmarks.clevr.pipeline import Part as ClevrPart
 from recombine.benchmarks.clevr.runner import ANSWER_KINDS, ILL_FORMED, clevr_functions
+from recombine.benchmarks.clevr.tallies import Asked, answered, percent, tallied, validated
 from recombine.benchmarks.closure import published
 from recombine.benchmarks.closure.arrays import Data
 from recombine.benchmarks.closure.findings import verdicts
@@ -26,11 +27,11 @@ from recombine.benchmarks.closure.pipeline import KINDS, ClosurePipeline, closur
 from recombine.benchmarks.closure.published import TESTS
 from recombine.benchmarks.networks import Job, Networks, Published
 from recombine.benchmarks.runs import Group, Outcomes
-from recombine.metrics.intervals import Interval, share
+from recombine.metrics.intervals import Interval
 from recombine.report.document import Chapter
 from recombine.report.findings import Verdict
 from recombine.report.table import Table
-from recombine.solvers.programs import Layout, lay_out, well_formed
+from recombine.solvers.programs import lay_out, well_formed
 from recombine.solvers.questions import Questions, joined
 from recombine.solvers.training.records import identity_of, read_config
 from recombine.solvers.training.settings import Training
@@ -323,7 +324,7 @@ class ClosureNetworks(Networks[Data]):
             view, seen = (self.view(job, study, source) for source in ("train", "val"))
             must_fit(view, seen.shape, "the view of training scenes")
             stages = (Stage(rows, alike=alike(job.model, questions, view)[rows]),)
-            return AnswerLesson(network, view, questions, stages, partial(_answers, job.model, seen, held))
+            return AnswerLesson(network, view, questions, stages, partial(validated, job.model, seen, held))
         stages = (Stage(rows, alike=by_length(questions)[rows]),)
         validation = partial(_programs, study, held)
         if not _weak(job):
@@ -345,12 +346,16 @@ class ClosureNetworks(Networks[Data]):
                     found["generated"] = self._examined(job, study, partial(_by_generator, generator, answers))
         return {**found, **self.tested(job, study)}
 
-    def _examined(self, job: Job, study: Data, asked: "Asked") -> dict[str, Any]:
+    def _examined(self, job: Job, study: Data, asked: Asked) -> dict[str, Any]:
         """What someone makes of CLEVR's first validation questions, of the tests and of their baselines."""
         clevr = study.clevr("val").rows(slice(0, self._questions(job, study)))
         return {
-            "CLEVR": tallied(clevr, asked),
-            **{named(test, kind): tallied(study.test(test, "test", kind), asked) for kind in KINDS for test in TESTS},
+            "CLEVR": tallied(clevr, asked, clevr_functions()),
+            **{
+                named(test, kind): tallied(study.test(test, "test", kind), asked, clevr_functions())
+                for kind in KINDS
+                for test in TESTS
+            },
         }
 
     def _generator(self, job: Job, study: Data) -> Any:
@@ -372,9 +377,9 @@ class ClosureNetworks(Networks[Data]):
     # --- results
 
     def scores(self, results: Mapping[str, Any]) -> dict[str, dict[str, Interval]]:
-        found = {test: {"": _percent(one)} for test, one in results["scores"].items()}
+        found = {test: {"": percent(one)} for test, one in results["scores"].items()}
         pairs = results.get("generated", {}).items()
-        return {**found, **{f"{test}{GENERATED}": {"": _percent(one)} for test, one in pairs}}
+        return {**found, **{f"{test}{GENERATED}": {"": percent(one)} for test, one in pairs}}
 
     def published(self, group: Group) -> dict[str, dict[str, Published]]:
         found: dict[str, dict[str, Published]] = {}
@@ -401,13 +406,6 @@ class ClosureNetworks(Networks[Data]):
 
 
 NETWORKS = ClosureNetworks()
-Asked = Callable[[Questions], Mapping[str, np.ndarray]]
-"""What someone makes of questions about CLEVR's validation scenes: which are `right`, and more, bool[n] each."""
-
-
-def _percent(found: Mapping[str, Any]) -> Interval:
-    one = share(round(found["right"] * found["questions"]), found["questions"])
-    return Interval(*(100 * bound for bound in (one.value, one.low, one.high)))
 
 
 def _weak(job: Job) -> bool:
@@ -499,12 +497,6 @@ def _derived(study: Data, questions: Questions, network: Any) -> dict[str, float
     return {"loss": network.surprise(questions), **shares}
 
 
-def _answers(model: str, view: Any, questions: Questions, network: Any) -> dict[str, float]:
-    from recombine.solvers.answering import alike, on_questions
-
-    return on_questions(network, view, questions, alike(model, questions, view))
-
-
 def parsed(network: Any, study: Data, questions: Questions) -> dict[str, np.ndarray]:
     """Which questions a generator reads rightly: by the answer that its program gets, and token for token."""
     from recombine.solvers.parsing import Rewarded, exact, write
@@ -512,16 +504,6 @@ def parsed(network: Any, study: Data, questions: Questions) -> dict[str, np.ndar
     token = write(network.generator if isinstance(network, Rewarded) else network, questions)
     said = study.runner("val")(token, questions.image)
     return {"right": said == questions.answer, "exact": exact(token, questions), "formed": said != ILL_FORMED}
-
-
-def answered(
-    model: str, network: Any, view: Any, questions: Questions, programs: Layout | None = None
-) -> dict[str, np.ndarray]:
-    """Which questions a network answers rightly."""
-    from recombine.solvers.answering import alike, answer
-
-    said = answer(network, view, questions, alike(model, questions, view), programs)
-    return {"right": said.argmax(axis=1) == questions.answer}
 
 
 def _by_generator(generator: Any, answers: Any, questions: Questions) -> dict[str, np.ndarray]:
@@ -534,20 +516,3 @@ def _by_generator(generator: Any, answers: Any, questions: Questions) -> dict[st
     if formed.any():
         right[formed] = answers(questions.rows(formed), layout.rows(formed))["right"]
     return {"right": right, "formed": formed}
-
-
-def tallied(questions: Questions, asked: Asked) -> dict[str, Any]:
-    """Shares of questions, and how many of each family, depth and type are right: [right, asked]."""
-    marks = asked(questions)
-    right = marks["right"]
-    return {
-        "questions": len(questions),
-        **{name: float(values.mean()) for name, values in marks.items()},
-        "families": _by(questions.family, right),
-        "depths": _by(questions.depth, right),
-        "types": _by(np.array(("",) * 4 + clevr_functions().words)[questions.token[:, 0]], right),
-    }
-
-
-def _by(group: np.ndarray, right: np.ndarray) -> dict[str, list[int]]:
-    return {str(one): [int(right[group == one].sum()), int((group == one).sum())] for one in np.unique(group).tolist()}

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from recombine.benchmarks.clevr.answers import ANSWERS
+from recombine.benchmarks.clevr.arrays import tokens_of
 from recombine.benchmarks.clevr.program import write_program
 from recombine.benchmarks.clevr.runner import Runner, clevr_functions
-from recombine.benchmarks.closure.arrays import tokens_of
 from recombine.benchmarks.closure.families import ENGLISH
 from recombine.solvers.programs import lay_out
 from recombine.solvers.questions import Questions, Vocabulary

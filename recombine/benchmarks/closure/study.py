@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from math import lcm
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -17,6 +18,7 @@ from recombine.benchmarks.closure import exam as of_exam
 from recombine.benchmarks.closure.families import CLOSURE_FAMILIES, ENGLISH
 from recombine.benchmarks.closure.learners import taken_for, weak_answers
 from recombine.benchmarks.closure.order_page import by_order, order_chapter
+from recombine.benchmarks.closure.orders import first_new
 from recombine.benchmarks.closure.pipeline import (
     KINDS,
     PARTS,
@@ -47,6 +49,11 @@ from recombine.world.scenes import Scenes
 
 ENOUGH = 100
 """Questions of a family that its balance is judged by."""
+
+
+TEMPLATES = lcm(*map(len, CLOSURE_FAMILIES.values()))
+"""Every template of a test gives the same number of questions, where there are so many of them."""
+FEWEST_SCENES = 100
 
 
 class Closure(Study):
@@ -122,10 +129,29 @@ class Closure(Study):
         scenes, named = self.study.source(part_of(part))[0], part_named(part)
         return [
             RowSet(
-                "/".join(exam.name.split("/")[:2]), exam.split, named, partial(shard_pieces, exam), self.asks, scenes
+                "/".join(exam.name.split("/")[:2]),
+                exam.split,
+                named,
+                partial(shard_pieces, exam),
+                self.asks,
+                scenes,
+                exam,
             )
             for exam in self.exams(splits, part)
         ]
+
+    def scales_for(self, rows: int) -> Iterable[ClosureScale]:
+        """As many scenes to a question as at the scale of the paper, or some more; templates in equal parts."""
+        paper = closure_scale("paper")
+        questions = -(-rows // TEMPLATES) * TEMPLATES
+        scenes = max(FEWEST_SCENES, -(-paper.val * questions // paper.closure[2]))
+        return [
+            ClosureScale(f"fresh-{rows}", 1, times * scenes, 1, paper.questions, (36, 72, questions))
+            for times in (1, 2, 4)
+        ]
+
+    def novelty(self, concept: Expr) -> int | None:
+        return first_new(concept)
 
     @property
     def dataset(self) -> Dataset:

@@ -32,7 +32,7 @@ from recombine.benchmarks.concept_world.pages import (
     experiment_chapter,
     experiment_sheet,
 )
-from recombine.benchmarks.concept_world.pipeline import ConceptWorldPipeline
+from recombine.benchmarks.concept_world.pipeline import SHARES, ConceptWorldPipeline
 from recombine.benchmarks.concept_world.published import macro
 from recombine.benchmarks.concept_world.speed import speeds
 from recombine.benchmarks.study import Scale, Seed, Splits, Study, Workers
@@ -70,6 +70,7 @@ class ConceptWorld(Study):
     published_note: ClassVar[str] = PUBLISHED
     baselines: ClassVar[tuple[str, ...]] = (*Study.baselines, "definition-learner")
     solvers: ClassVar[Mapping[str, str]] = {"definition-learner": "definition_learner:named"}
+    inducing: ClassVar[Mapping[str, str]] = dict.fromkeys(("images", "words", "None"), "definition-learner")
 
     def __init__(
         self,
@@ -138,9 +139,16 @@ class ConceptWorld(Study):
             for name in chosen
             for test in (self.study.experiment(name).tests if part == "test" else ("train",))
         ]
+        exams = {exam.name: exam for exam in self.exams(chosen)}
         return [
             RowSet(
-                name, experiment, part, partial(self._row_pieces, experiment, test), self.asks, f"{experiment}/{test}"
+                name,
+                experiment,
+                part,
+                partial(self._row_pieces, experiment, test),
+                self.asks,
+                f"{experiment}/{test}",
+                exams.get(name) or next(one for one in exams.values() if one.split == experiment),
             )
             for experiment, name, test in found
         ]
@@ -151,6 +159,12 @@ class ConceptWorld(Study):
         order = (self.study.key / "order" / experiment / test).rng().permutation(len(made.scene))
         columns = {name: getattr(made, name)[order] for name in ("concept", "target")}
         yield Piece(replace(made, scenes=made.scenes[order], **columns), order)
+
+    def scales_for(self, rows: int) -> Iterable[str]:
+        """The scales at which some test has so many images."""
+        found = (self.study.library.experiments[name] for name in self.experiments)
+        most = max(sum(line.count for line in lines) for one in found for lines in one.tests.values())
+        return [name for name in ("demo", "laptop") if SHARES[name] * most >= rows]
 
     def drawing(self, kind: str, size: tuple[int, int] | None = None) -> Drawing:
         if kind != "images" or size is not None:

@@ -13,5 +13,7 @@ BENCHMARK = Benchmark(
     explorer_at="explore:CuriExplorer",
     study_at="study:Curi",
     language_at="laws:LANGUAGE",
+    sounds=True,
+    verifier_at="exam:VERIFIER",
     networks_at="networks:NETWORKS",
 )

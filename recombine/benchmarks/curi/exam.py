@@ -17,8 +17,10 @@ from recombine.store.errors import UserError
 from recombine.tasks.episodes import Episodes, Negatives
 from recombine.tasks.exam import Exam, Marks
 from recombine.tasks.examples import Examples, from_episodes
+from recombine.tasks.verifier import Verifier
 
 ANSWERS = ("no", "yes")
+VERIFIER = Verifier({"positive": "yes", "negative": "no"}, balanced=True)
 PIECE = 8 * BATCH
 """Episodes that are put to a solver at once."""
 

@@ -13,10 +13,10 @@ It is not given which concepts the benchmark has, which are held out or how ofte
 that an episode shows.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 READINGS = 8
 """Readings of a scene that is seen or heard."""
-DOUBT = {"schema": 1e-5, "image": 1e-5, "sound": 1e-5}
+DOUBT = {"schema": 1e-4, "image": 1e-4, "sound": 1e-4}
 """How likely a label contradicts what was perceived, beside what the readings say."""
 MOST = 6
 """Objects of a scene that are perceived at most."""
@@ -68,9 +68,16 @@ def learner(study: CuriPipeline, modality: str = "schema", learnt: bool = False,
 
 def named(study: "Curi", name: str) -> Induction:
     """The learner of a name such as enumeration-image-learnt."""
-    said = name.split("-")[1:]
-    modality = next((word for word in said if word != "learnt"), "schema")
-    return learner(study.study, modality, "learnt" in said)
+    return learner(study.study, modality_of(name), name.endswith("-learnt"))
+
+
+def modality_of(name: str) -> str:
+    """What the learner of this name perceives.
+
+    >>> modality_of("enumeration-image-learnt"), modality_of("enumeration-learnt")
+    ('image', 'schema')
+    """
+    return next((word for word in name.split("-")[1:] if word != "learnt"), "schema")
 
 
 @cache
@@ -150,8 +157,18 @@ def _count(
 # --- eyes and ears ------------------------------------------------------------------------------------------------
 
 
-def seen(scenes: Scenes, first_bin: int, readings: int, key: Key) -> list[Scenes]:
-    """Readings of the pictures of scenes."""
+class Perceived(NamedTuple):
+    """What is seen or heard in n scenes, with room for k objects each."""
+
+    sure: np.ndarray  # float[n, k]: how likely it is an object
+    beliefs: Mapping[str, np.ndarray]  # attribute -> float[n, k, values], in the order of the vocabulary
+    centre: np.ndarray | None = None  # float[n, k, 2], in widths of the picture from its middle
+    spread: np.ndarray | None = None  # float[n, k, 2]
+    box: np.ndarray | None = None  # float[n, k, 4]: left, top, right, bottom
+
+
+def looked_at(scenes: Scenes) -> Perceived:
+    """What the parser sees in the pictures of scenes; columns and rows are told by the centres."""
     from recombine.benchmarks.clevr.sight import parser
     from recombine.render.raytrace import raytrace
 
@@ -160,9 +177,9 @@ def seen(scenes: Scenes, first_bin: int, readings: int, key: Key) -> list[Scenes
         pixels = raytrace(scenes[low : low + AT_ONCE], WIDTH, HEIGHT, ("rgb",)).rgb
         assert pixels is not None
         parts.append(parser().perceive(pixels))
-    sure, centre, spread = (
+    sure, centre, spread, box = (
         np.concatenate([getattr(part, name)[:, :MOST] for part in parts])
-        for name in ("sure", "centre", "centre_spread")
+        for name in ("sure", "centre", "centre_spread", "box")
     )
     beliefs = {
         name: np.concatenate([part.beliefs[name][:, :MOST] for part in parts])
@@ -174,7 +191,13 @@ def seen(scenes: Scenes, first_bin: int, readings: int, key: Key) -> list[Scenes
         name: [[same.get(word, word) for word in known[name]].index(word) for word in scenes.vocabulary[name].values]
         for name in beliefs
     }
-    beliefs = {name: belief[..., orders[name]] for name, belief in beliefs.items()}
+    return Perceived(sure, {name: one[..., orders[name]] for name, one in beliefs.items()}, centre, spread, box)
+
+
+def seen(scenes: Scenes, first_bin: int, readings: int, key: Key) -> list[Scenes]:
+    """Readings of the pictures of scenes."""
+    sure, beliefs, centre, spread, _ = looked_at(scenes)
+    assert centre is not None and spread is not None
     made = []
     for reading in range(readings):
         rng = (key / reading).rng()
@@ -189,8 +212,8 @@ def seen(scenes: Scenes, first_bin: int, readings: int, key: Key) -> list[Scenes
     return made
 
 
-def heard(scenes: Scenes, first_bin: int, readings: int, key: Key) -> list[Scenes]:
-    """Readings of the sounds of scenes."""
+def listened_to(scenes: Scenes, first_bin: int) -> Perceived:
+    """What the listener hears in the sounds of scenes."""
     voicing = Voicing(first_bin)
     parts = [_listener().hear(sounds(scenes[low : low + AT_ONCE], voicing)) for low in range(0, len(scenes), AT_ONCE)]
     vocabulary = scenes.vocabulary
@@ -211,11 +234,16 @@ def heard(scenes: Scenes, first_bin: int, readings: int, key: Key) -> list[Scene
                 column[..., code] = belief[..., place(value)]
         beliefs[name] = column
     count = np.concatenate([part.count for part in parts])
-    there = np.arange(_listener().most) < count[:, None]
+    return Perceived((np.arange(_listener().most) < count[:, None]).astype(float), beliefs)
+
+
+def heard(scenes: Scenes, first_bin: int, readings: int, key: Key) -> list[Scenes]:
+    """Readings of the sounds of scenes."""
+    sure, beliefs, *_ = listened_to(scenes, first_bin)
     made = []
     for reading in range(readings):
         rng = (key / reading).rng()
-        made.append(reading_of(scenes, {name: drawn(belief, rng) for name, belief in beliefs.items()}, there))
+        made.append(reading_of(scenes, {name: drawn(belief, rng) for name, belief in beliefs.items()}, sure > 0))
     return made
 
 

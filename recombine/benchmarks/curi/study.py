@@ -16,7 +16,7 @@ from recombine.benchmarks.curi.edition import Edition
 from recombine.benchmarks.curi.edition import edition as edition_named
 from recombine.benchmarks.curi.episode import EpisodeView
 from recombine.benchmarks.curi.language import CURI_LOT, Lot
-from recombine.benchmarks.curi.media import Media
+from recombine.benchmarks.curi.media import NO_MEDIA, Media
 from recombine.benchmarks.curi.objects import EpisodeSet
 from recombine.benchmarks.curi.pipeline import PARTS, CuriPipeline, Part, Scale, Setup
 from recombine.benchmarks.curi.pipeline import scale as scale_named
@@ -25,9 +25,11 @@ from recombine.benchmarks.curi.space import read_concepts
 from recombine.benchmarks.curi.speed import speeds
 from recombine.benchmarks.curi.spelling import Speller
 from recombine.benchmarks.curi.splits import where_word
-from recombine.benchmarks.row_export import Asked
+from recombine.benchmarks.curi.world import CuriWorld
+from recombine.benchmarks.row_export import stream
 from recombine.benchmarks.row_export import write as write_rows
 from recombine.benchmarks.study import (
+    Difficulties,
     First,
     FirstRows,
     Form,
@@ -52,6 +54,7 @@ from recombine.report.document import Chapter
 from recombine.report.gaps import Gaps
 from recombine.report.table import Cell, Table
 from recombine.report.times import Clock
+from recombine.report.view import View
 from recombine.semantics.table import BLOCK
 from recombine.solvers.oracle import Oracle
 from recombine.store.engine import Progress, silent
@@ -59,9 +62,10 @@ from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.outputs import positive
 from recombine.store.store import Store
+from recombine.tasks.difficulty import Span
 from recombine.tasks.episodes import Negatives
 from recombine.tasks.exam import Exam, Marks
-from recombine.tasks.rows import Piece, RowSet
+from recombine.tasks.rows import Piece, Row, RowSet
 from recombine.tasks.splits import Split, hold_out
 from recombine.world.distribution import World
 
@@ -69,6 +73,8 @@ ENUMERATION = tuple(
     f"enumeration{modality}{prior}" for modality in ("", "-image", "-sound") for prior in ("", "-learnt")
 )
 """Learners that weigh the whole language: by what they perceive, and where their prior is from."""
+MOST = 8
+"""Objects of a scene that there is room for."""
 NEGATIVES: tuple[Negatives, ...] = get_args(Negatives)
 NegativesName = Annotated[str, "hard (scenes that a rival explanation accepts) or easy (random scenes)."]
 FirstEpisodes = Annotated[int | None, "Only the first so many test episodes of each split."]
@@ -89,6 +95,11 @@ class Curi(Study):
     published_note: ClassVar[str] = pages.PUBLISHED
     claimed = PUBLISHED_ORDER
     solvers: ClassVar[Mapping[str, str]] = dict.fromkeys(ENUMERATION, "induction:named")
+    inducing: ClassVar[Mapping[str, str]] = {
+        "images": "enumeration-image",
+        "sounds": "enumeration-sound",
+        **dict.fromkeys(("words", "None"), "enumeration"),
+    }
 
     def __init__(
         self,
@@ -112,6 +123,7 @@ class Curi(Study):
         strict: Annotated[bool, "Leave out test concepts with a synonym on the training side."] = False,
         whole_language: Annotated[bool, "Every concept of the language, not those of 2M draws."] = False,
         episodes: Annotated[int | None, "Test episodes per split, in place of the scale's."] = None,
+        objects: Annotated[str | None, "How many objects scenes have, such as 2-3. Default: 2-5."] = None,
         store: Store | None = None,
         progress: Progress = silent,
     ) -> None:
@@ -122,8 +134,14 @@ class Curi(Study):
         if episodes is not None:
             size = replace(size, test=episodes)
         positive(episodes=size.test, scenes=size.scenes)
+        of = edition_named(edition) if isinstance(edition, str) else edition
+        if objects is not None:
+            if world is not None:
+                raise UserError("objects is a setting of the world: give it, or a world")
+            world = CuriWorld(of.first_bin, *_between(objects))
+        self.objects = objects
         setup = Setup(
-            edition=edition_named(edition) if isinstance(edition, str) else edition,
+            edition=of,
             scale=size,
             seed=seed,
             lot=lot,
@@ -147,6 +165,7 @@ class Curi(Study):
         setup = self.study.setup
         own = {"concepts": len(setup.concepts)} if setup.concepts else {}
         strict = {"strict": 1} if setup.strict else {}
+        objects = {"objects": self.objects} if self.objects else {}
         return {
             "edition": setup.edition.name,
             "scale": self.scale_name,
@@ -154,6 +173,7 @@ class Curi(Study):
             **own,
             **strict,
             **self.asked,
+            **objects,
         }
 
     def list(self) -> Table:
@@ -175,17 +195,32 @@ class Curi(Study):
         *,
         negatives: NegativesName = "hard",
         sound: Annotated[bool, "A page with a player for every scene."] = False,
+        run: Annotated[
+            str | None, "Also what a learner makes of it: one such as enumeration-image, or the folder of a run."
+        ] = None,
         pictures: bool = False,
         sounds: int | None = 0,
-    ) -> EpisodeView:
-        """One episode: what is shown, what is asked, and what the oracles make of it.
+    ) -> View:
+        """One episode: what is shown, what is asked, and what the oracles make of it, or a learner.
 
         `sounds`: of how many scenes, the positives first; None for all.
         """
+        media = Media(pictures or sound, None if sound else sounds)
+        view = self.episode_view(split, number, part, negatives, media)
+        if run is None:
+            return view
+        from recombine.benchmarks.curi.learner_view import learner_view
+
+        chosen = cast(Part, part_named(part))
+        return learner_view(self, run, split, number, _negatives(negatives), chosen, view)
+
+    def episode_view(
+        self, split: str, number: int, part: str = "test", negatives: str = "hard", media: Media = NO_MEDIA
+    ) -> EpisodeView:
+        """One episode, with what the oracles make of it."""
         self.study.split(split)
         chosen = cast(Part, part_named(part))
         self._room(splits=1)
-        media = Media(pictures or sound, None if sound else sounds)
         return pages.episode_view(self.study, split, number, _negatives(negatives), chosen, media)
 
     def telling_episode(self, split: str) -> int:
@@ -244,13 +279,28 @@ class Curi(Study):
         kind, named = _negatives(negatives), cast(Part, part_named(part))
         self._room(len(chosen), (named,))
         return [
-            RowSet(f"{split}/{kind}", split, named, partial(self._row_pieces, split, named, kind), self.asks)
-            for split in chosen
+            RowSet(f"{split}/{kind}", split, named, partial(self._row_pieces, split, named, kind), self.asks, exam=exam)
+            for split, exam in zip(chosen, of_exam.exams(self.study, chosen, kind))
         ]
 
     def _row_pieces(self, split: str, part: Part, negatives: Negatives) -> Iterator[Piece]:
         for examples in of_exam.of_part(self.study, split, negatives, part):
             yield Piece(examples, examples.scene, int(examples.group[0]))
+
+    def rows(
+        self,
+        splits: Splits = (),
+        part: PartName = "test",
+        *,
+        form: Form = "all",
+        first: FirstRows = None,
+        render: RenderRows = None,
+        size: Size = None,
+        difficulty: Difficulties = None,
+        negatives: NegativesName = "hard",
+    ) -> Iterator[Row]:
+        """Episodes as rows."""
+        return stream(self.asked_rows(splits, part, form, first, render, size, difficulty, negatives=negatives))
 
     def export(
         self,
@@ -262,13 +312,19 @@ class Curi(Study):
         first: FirstRows = None,
         render: RenderRows = None,
         size: Size = None,
+        difficulty: Difficulties = None,
         format: Annotated[str, "parquet, jsonl or webdataset."] = "parquet",
         negatives: NegativesName = "hard",
         tell: Tell = quiet,
     ) -> Path:
         """Write episodes as rows to a new folder, with the pictures or sounds that they use."""
-        asked = Asked(self, self.row_sets(splits, part, negatives=negatives), form, first, render, size)
+        asked = self.asked_rows(splits, part, form, first, render, size, difficulty, negatives=negatives)
         return write_rows(asked, Path(out), format, {"held out": self._own_splits()}, tell)
+
+    def scales_for(self, rows: int) -> Iterable[Scale]:
+        """The same scale with so many test episodes."""
+        size = self.study.setup.scale
+        return [replace(size, name=f"{size.name}-{rows}", test=rows)]
 
     def published(self, exam: Exam, metric: str) -> Mapping[str, Cell]:
         """The papers' figure, which shows the released code with hard negatives; with easy ones, its networks."""
@@ -387,7 +443,7 @@ class Curi(Study):
         easy = clock.time("oracles and gaps, easy negatives", lambda: self.gap(negatives="easy"))
         there = [trial.split for trial in hard.of()]
         shown = [split for split in ("boolean", "counting", "binding-color") if split in there] or there[:1]
-        examples = [self.show(split, n, pictures=True) for n, split in enumerate(shown, 7)]
+        examples = [self.episode_view(split, n, media=Media()) for n, split in enumerate(shown, 7)]
         yield from pages.chapters(self.study, hard, easy, examples, self.world_chapters())
         yield Chapter("Settings", (self.settings_table(pages.sizes(self.study)), clock.table(time.monotonic() - start)))
 
@@ -415,6 +471,13 @@ def _own_concepts(concepts: str | Path | Sequence[str], lot: Lot) -> tuple[Expr,
     if isinstance(concepts, str | Path):
         return read_concepts(Path(concepts), lot)
     return tuple(dict.fromkeys(map(Speller(lot).read, concepts)))
+
+
+def _between(objects: str) -> tuple[int, int]:
+    low, high = Span.read(objects)
+    if not 1 <= low <= high <= MOST:
+        raise UserError(f"CURI's scenes have from 1 to {MOST} objects, not {objects}; write a range such as 2-3")
+    return low, high
 
 
 def own_split(name: str, where: str | Where, lot: Lot) -> Split:

@@ -13,5 +13,7 @@ BENCHMARK = Benchmark(
     explorer_at="explore:SuperClevrExplorer",
     study_at="study:SuperClevr",
     language_at="laws:LANGUAGE",
+    networks_at="networks:NETWORKS",
+    verifier_at="exam:VERIFIER",
     dataset_at="drawing:opened",
 )

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from recombine.benchmarks.clevr.answers import answers_of
+from recombine.benchmarks.clevr.exam import VERIFIER as VERIFIER
 from recombine.benchmarks.clevr.exam import Ideal, mark, questions
 from recombine.benchmarks.clevr.language import Dialect
 from recombine.benchmarks.clevr.runner import Runner, token_rows

@@ -3,9 +3,10 @@
 Every attribute of every vehicle is seen right, or with a stated probability as one of its other values, all alike;
 places are seen exactly. An observer knows this channel. It believes something about the world: the *strong* one that
 shapes, colours and materials are independent and uniform, the *weak* one that they come as in training. From what it
-sees and believes it draws worlds, runs the question's program in each, and answers in proportion. So it reasons without
-error, and what the weak one loses against the strong one under a shift is what the wrong belief costs. Without noise
-nobody needs a belief, and nothing is lost.
+sees and believes it draws worlds, runs the question's program in each, and answers in proportion to those in which the
+question makes sense; where they are few, it draws worlds for the question (`guided`). So it reasons without error, and
+what the weak one loses against the strong one under a shift is what the wrong belief costs. Without noise nobody needs
+a belief, and nothing is lost.
 
 For redundancy both hold the strong belief. The strong one weighs all constraints of a question together; the weak one
 *commits*: it takes every attribute for what it sees, step by step.
@@ -20,8 +21,10 @@ import numpy as np
 
 from recombine.benchmarks.clevr.answers import answers_of, columns_of
 from recombine.benchmarks.clevr.exam import programs_of
+from recombine.benchmarks.clevr.relations import all_beyond
 from recombine.benchmarks.clevr.runner import Runner, token_rows
 from recombine.benchmarks.super_clevr.exam import read_in
+from recombine.benchmarks.super_clevr.guided import Guide, referents
 from recombine.benchmarks.super_clevr.questions import Asking, look_at_parts
 from recombine.benchmarks.super_clevr.world import VehicleWorld
 from recombine.language.expr import Expr
@@ -34,6 +37,10 @@ SEEN = ("size", "color", "material", "shape")
 """What is seen through noise."""
 WORLDS = 64
 """Worlds that are drawn for every scene."""
+ENOUGH = 1 / 4
+"""The share of them in which a question makes sense; where it is less, worlds are drawn for the question itself."""
+TOGETHER = 256
+"""Questions that are asked again at once."""
 HARDLY = 1e-9
 """What a belief leaves for pairs that it holds impossible: one may see what one has never seen."""
 
@@ -115,12 +122,10 @@ def imagined(scenes: Scenes, belief: Belief, noise: float, many: int, key: Key) 
 def _drawn(chances: np.ndarray, row: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """A value of each row's own distribution, int[rows]."""
     ends = np.cumsum(chances, axis=1)
-    found = np.empty(len(row), np.int64)
-    luck = rng.random(len(row))
-    for start in range(0, len(row), 65_536):
-        part = slice(start, start + 65_536)
-        found[part] = (luck[part, None] * ends[row[part], -1:] >= ends[row[part], :-1]).sum(axis=1)
-    return found
+    # All rows one after the other, row i from i to i + 1: one search finds the value in every row.
+    line = ends / ends[:, -1:] + np.arange(len(ends))[:, None]
+    found = np.searchsorted(line.ravel(), rng.random(len(row)) + row, side="right") - row * ends.shape[1]
+    return np.clip(found, 0, ends.shape[1] - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,19 +150,47 @@ class Observer:
     def answers(self, programs: Sequence[Expr], scenes: Scenes, scene: np.ndarray) -> np.ndarray:
         """How probable the observer holds every answer, float[questions, answers]."""
         shown = seen(scenes, self.asking.world, self.noise, self.key / "seen")
-        many = 1 if self.belief is None or self.noise == 0 else self.worlds
-        if many > 1:
-            assert self.belief is not None
-            shown = imagined(shown, self.belief, self.noise, many, self.key / "imagined")
-        dialect = self.asking.dialect
-        runner, rows = Runner(look_at_parts(shown, dialect), dialect), token_rows(programs, dialect)
-        votes = np.zeros((len(rows), len(answers_of(dialect))))
+        rows = token_rows(programs, self.asking.dialect)
+        if self.belief is None or self.noise == 0:
+            votes = self._votes(rows, shown, scene, np.ones((len(rows), 1)))
+        else:
+            worlds = imagined(shown, self.belief, self.noise, self.worlds, self.key / "imagined")
+            votes = self._votes(rows, worlds, scene, np.ones((len(rows), self.worlds)))
+            few = np.flatnonzero(votes.sum(axis=1) < self.worlds * ENOUGH)
+            for start in range(0, len(few), TOGETHER):
+                some = few[start : start + TOGETHER]
+                again = self._ask_again([programs[row] for row in some], rows[some], shown[scene[some]], start)
+                votes[some] = np.where(again.any(axis=1, keepdims=True), again, votes[some])
+        self._guess(votes, programs)
+        return _normalised(votes)
+
+    def _votes(self, rows: np.ndarray, worlds: Scenes, scene: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """How much the worlds of each question's scene that give an answer count, float[questions, answers]."""
+        dialect, many = self.asking.dialect, weight.shape[1]
+        runner, votes = Runner(look_at_parts(worlds, dialect), dialect), np.zeros((len(rows), len(answers_of(dialect))))
         for turn in range(many):
             said = runner(rows, scene * many + turn)
             known = np.flatnonzero(said < votes.shape[1])
-            votes[known, said[known]] += 1
-        self._guess(votes, programs)
-        return _normalised(votes)
+            votes[known, said[known]] += weight[known, turn]
+        return votes
+
+    def _ask_again(self, programs: Sequence[Expr], rows: np.ndarray, shown: Scenes, start: int) -> np.ndarray:
+        """The votes of worlds that are drawn for each question, whose scene is the one of its own number."""
+        assert self.belief is not None
+        key, many = self.key / "guided" / start, self.worlds
+        worlds = imagined(shown, self.belief, self.noise, many, key / "imagined")
+        weight, beyond, rng = np.ones((len(rows), many)), all_beyond(shown), (key / "things").rng()
+        for row, program in enumerate(programs):
+            asked, count = referents(program), int(shown.count[row])
+            held = likely(self.belief, self.noise, {name: shown.codes[name][row, :count] for name in SEEN})
+            ways = {way: masks[row, :count, None] >> np.arange(count) & 1 == 1 for way, masks in beyond.items()}
+            guide = Guide(self.asking.dialect, held, ways, self.belief.pair.shape[1])
+            drawn = None if asked is None else guide.draw(asked, many, rng)
+            if drawn is not None:
+                weight[row] = drawn.weight
+                for name, values in drawn.values.items():
+                    np.put_along_axis(worlds.codes[name][row * many : (row + 1) * many], drawn.things, values, axis=1)
+        return self._votes(rows, worlds, np.arange(len(rows)), weight)
 
     def _guess(self, votes: np.ndarray, programs: Sequence[Expr]) -> None:
         """Any answer of the right type where no world has one."""

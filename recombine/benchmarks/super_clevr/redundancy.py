@@ -11,7 +11,7 @@ answer stay, so the three can be laid side by side. Where no sentence can say mo
 The release compares descriptions in the whole scene, not where they stand, and adds no directions: edition `release`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from operator import and_, or_
@@ -171,11 +171,20 @@ def reworded(
 
 def _fewest(family: Family, filling: Filling, things: Things, families: Families) -> Filling:
     """The slots without what they do not need; what is said last goes first."""
-    wanted, left = meant(family, filling, things).referents, dict(filling)
+    return thinned(family, filling, things, families, 1.0, ())
+
+
+def thinned(
+    family: Family, filling: Filling, things: Things, families: Families, share: float, luck: Sequence[float]
+) -> Filling:
+    """The slots with less of what they do not need: each such attribute goes where its luck is below the share."""
+    wanted, left, chances = meant(family, filling, things).referents, dict(filling), iter(luck)
     for slot in family.slots:
         for attribute in reversed(_said(slot, things.dialect)):
             if attribute in dict(left[slot]):  # type: ignore[arg-type]
                 fewer = {**left, slot: _without(left[slot], attribute)}  # type: ignore[arg-type]
+                if next(chances, 0.0) >= share:
+                    continue
                 if meant(family, fewer, things).referents == wanted and families.family_of(build(family, fewer)):
                     left = fewer
     return left

@@ -17,7 +17,6 @@ from recombine.benchmarks.clevr.program import read_program
 from recombine.benchmarks.clevr.question_page import QuestionView, question_card
 from recombine.benchmarks.clevr.questions import Rules
 from recombine.benchmarks.clevr.study import QuestionFile, SceneFiles, check_table, part_of
-from recombine.benchmarks.scoring import answered_by
 from recombine.benchmarks.study import First, Render, Seed, Size, Splits, Study, Workers
 from recombine.benchmarks.study import Part as PartName
 from recombine.benchmarks.study import Scale as ScaleName
@@ -28,6 +27,7 @@ from recombine.benchmarks.super_clevr.factors import VARIANTS, variant
 from recombine.benchmarks.super_clevr.fleet import Fleet
 from recombine.benchmarks.super_clevr.formats import image_name, write_scenes
 from recombine.benchmarks.super_clevr.language import EDITIONS, release_world
+from recombine.benchmarks.super_clevr.noise import NOISES, Noisy, measured
 from recombine.benchmarks.super_clevr.objects import VehicleQuestionSet
 from recombine.benchmarks.super_clevr.observers import Observer, checked
 from recombine.benchmarks.super_clevr.pipeline import SuperClevrPipeline, SuperClevrScale, scale_named
@@ -35,12 +35,13 @@ from recombine.benchmarks.super_clevr.published import degrade_table
 from recombine.benchmarks.super_clevr.questions import KINDS, Asking
 from recombine.benchmarks.super_clevr.shifts import SHIFTS, exam_of, observers, shift_named
 from recombine.benchmarks.super_clevr.speed import speeds
+from recombine.benchmarks.super_clevr.symbolic import NAMES as SYMBOLIC
 from recombine.benchmarks.super_clevr.world import VehicleWorld
 from recombine.metrics.speed import Speed
 from recombine.render.rendering import Given, Tell, quiet
 from recombine.report.document import Card, Chapter
 from recombine.report.gaps import Gaps
-from recombine.report.table import Cell, Column, Table
+from recombine.report.table import Column, Table
 from recombine.store.cards import About
 from recombine.store.engine import Progress, silent
 from recombine.store.errors import UserError
@@ -62,6 +63,7 @@ class SuperClevr(Study):
     asks = "Answer the question about the scene."
     baselines: ClassVar[tuple[str, ...]] = ("chance", "majority", "form", "nearest")
     """Without `statistics`, whose regressions over the counts of some 250 values take minutes per exam."""
+    solvers: ClassVar[Mapping[str, str]] = dict.fromkeys(SYMBOLIC, "symbolic:named")
     formats: ClassVar[tuple[str, ...]] = ("parquet", "json", "jsonl")
     intro = (
         "Questions about scenes of 3 to 10 vehicles and about their parts, each a program. Our vehicles, our textures "
@@ -202,6 +204,11 @@ class SuperClevr(Study):
             "rd-, rd, rd+ the strong one weighs all constraints together, the weak one takes everything as it sees it."
         )
 
+    def scales_for(self, rows: int) -> Iterable[SuperClevrScale]:
+        """As many scenes as ten questions about each need, or some more."""
+        each = scale_named("paper").questions
+        return [SuperClevrScale(f"fresh-{rows}", 1, 1, -(-times * rows // each) + 1) for times in (1, 2, 4)]
+
     def learners(self, exam: Exam) -> Mapping[str, Ideal | Observer]:
         """The strong and the weak learner: where nothing is held out they are one, under a shift they are observers."""
         if exam.name in self.study.kinds:
@@ -316,28 +323,17 @@ class SuperClevr(Study):
         cards = tuple(Card(question_card(self.show(name, 3, pictures=True))) for name in names)
         yield Chapter("Questions", cards, "Some questions, step by step.")
         yield self.gap_chapter(self.gap(), "Ideal observers under the shifts of three factors.")
-        yield Chapter("Noise", (self.by_noise(),), "What the weak observer loses as it sees less.")
+        noisy = self.by_noise()
+        told = "What a wrong belief, or committing too early, costs an observer as it sees less."
+        yield Chapter("Noise", (noisy.gaps(), *noisy.figures(), noisy.degrades()), told)
         yield Chapter("Published models", (degrade_table(),))
         yield Chapter("The vehicles", (self.vehicles(),))
         yield Chapter("Settings", (self.settings_table(),))
 
-    def by_noise(self, noises: Sequence[float] = (0.0, 0.05, 0.1, 0.2, 0.4)) -> Table:
-        """The gap of every shift at several levels of noise, in percent."""
-        rows: list[tuple[Cell, ...]] = []
-        for name, shift in SHIFTS.items():
-            exam = self._exam(name, "test")
-            pieces, found = [*exam.pieces()], []
-            for noise in noises:
-                both = observers(shift, self.study, noise).values()
-                strong, weak = (
-                    np.concatenate([exam.mark(one, answered_by(who, one))["probability"] for one in pieces])
-                    for who in both
-                )
-                found.append(100 * float((strong - weak).mean()))
-            rows.append((shift.factor, name, *found))
-        columns = (Column("factor"), Column("shift"), *(Column(f"{100 * noise:g} %", "right") for noise in noises))
-        note = "Strong minus weak, in points of the right answer's probability, by the chance to see a value wrong."
-        return Table("The gap by noise", columns, tuple(rows), note)
+    def by_noise(self, noises: Sequence[float] = NOISES) -> Noisy:
+        """How the ideal observers do under every shift at several levels of noise."""
+        self.need_room()
+        return measured(self.study, noises)
 
     def speeds(self) -> Iterator[Speed]:
         return speeds(self.study)

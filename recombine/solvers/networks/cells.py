@@ -24,13 +24,17 @@ class Cells(NamedTuple):
     features: Tensor  # float[n, k, d]
     place: Tensor  # float[n, k, p]
     there: Tensor | None = None  # bool[n, k]: which cells there are; None where there are all
+    which: Tensor | None = None  # int64[questions]: the scene of each question, where several ask about one
 
     def rows(self, index: Tensor) -> "Cells":
         return Cells(self.features[index], self.place[index], None if self.there is None else self.there[index])
 
     def to(self, device: torch.device) -> "Cells":
-        there = None if self.there is None else self.there.to(device)
-        return Cells(self.features.to(device), self.place.to(device), there)
+        return Cells(*(None if part is None else part.to(device) for part in self))  # type: ignore[arg-type]
+
+    def asked(self) -> "Cells":
+        """A scene for every question."""
+        return self if self.which is None else self.rows(self.which)
 
 
 @dataclass(frozen=True)
@@ -43,13 +47,15 @@ class CellShape:
     """Height and width of a grid; none for a set."""
     pixels: bool = False
     """Whether the sides are those of a picture."""
+    widths: tuple[int, ...] = PIXEL_WIDTHS
+    """The channels of the convolutions that look at pixels."""
 
     @property
     def grid(self) -> tuple[int, int] | None:
         """Height and width of the grid behind the stem."""
         if self.sides is None or not self.pixels:
             return self.sides
-        shorter = 2 ** (len(PIXEL_WIDTHS) - 1)
+        shorter = 2 ** (len(self.widths) - 1)
         return -(-self.sides[0] // shorter), -(-self.sides[1] // shorter)
 
 
@@ -109,8 +115,8 @@ class Stem(nn.Module):
     def __init__(self, shape: CellShape, width: int, layers: int = 2, tell_places: bool = True) -> None:
         super().__init__()
         self.shape, self.tell_places = shape, tell_places
-        self.pixels = _small_cnn(shape) if shape.pixels else None
-        told = (PIXEL_WIDTHS[-1] if shape.pixels else shape.features) + (shape.places if tell_places else 0)
+        self.pixels = small_cnn(shape) if shape.pixels else None
+        told = (shape.widths[-1] if shape.pixels else shape.features) + (shape.places if tell_places else 0)
         widths = [told] + [width] * layers
         self.layers = nn.ModuleList(Near(a, b, shape.grid) for a, b in pairwise(widths))
 
@@ -120,7 +126,7 @@ class Stem(nn.Module):
             found = self.pixels(seen.features).permute(0, 2, 3, 1).flatten(1, 2)
             assert self.shape.grid is not None
             place = grid_places(self.shape.grid, found.device).expand(len(found), -1, -1)
-            seen = Cells(found, place)
+            seen = Cells(found, place, None, seen.which)
         x = (
             torch.cat([seen.features, seen.place.to(seen.features.dtype)], dim=-1)
             if self.tell_places
@@ -128,13 +134,14 @@ class Stem(nn.Module):
         )
         for layer in self.layers:
             x = torch.relu(layer(x))
-        return seen._replace(features=x)
+        return seen._replace(features=x).asked()
 
 
-def _small_cnn(shape: CellShape) -> nn.Module:
+def small_cnn(shape: CellShape) -> nn.Module:
+    """What looks at pixels: 3x3 convolutions, of which all but the first halve the sides."""
     parts: list[nn.Module] = []
     channels = 3
-    for place, width in enumerate(PIXEL_WIDTHS):
+    for place, width in enumerate(shape.widths):
         parts += [
             nn.Conv2d(channels, width, 3, 1 if place == 0 else 2, 1, bias=False),
             nn.BatchNorm2d(width),

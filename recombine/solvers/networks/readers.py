@@ -1,5 +1,8 @@
 """The networks that answer questions about scenes, by name, at laptop size or at the paper's."""
 
+from dataclasses import replace
+from typing import Any
+
 from torch import nn
 
 from recombine.solvers.networks.cells import CellShape
@@ -19,9 +22,9 @@ READERS = ("mac", "film", *MODULAR, "lstm", "cnn-lstm")
 
 
 def build(
-    name: str, size: str, words: int, functions: Functions, answers: int, shape: CellShape, key: Key
+    name: str, size: str, words: int, functions: Functions, answers: int, shape: CellShape, key: Key, **own: Any
 ) -> nn.Module:
-    """A network as the key begins it; `size` is laptop or paper."""
+    """A network as the key begins it; `size` is laptop or paper, and `own` changes its plan."""
     if name not in READERS:
         raise UserError(f"there is no network '{name}'; choose one of {', '.join(READERS)}")
     large = size == "paper"
@@ -29,13 +32,12 @@ def build(
         if name == "mac":
             return Mac((MacPlan.paper if large else MacPlan)(words, answers, shape))
         if name == "film":
-            return Film((FilmPlan.paper if large else FilmPlan)(words, answers, shape))
+            return Film(replace((FilmPlan.paper if large else FilmPlan)(words, answers, shape), **own))
         if name.startswith("tensor-nmn"):
             variant = name.removeprefix("tensor-nmn").removeprefix("-")
             return TensorNMN((TensorPlan.paper if large else TensorPlan)(functions, answers, shape, variant))
         if name.startswith("vector-nmn"):
             blocks = 1 if name.endswith("-1") else 2
             return VectorNMN((VectorPlan.paper if large else VectorPlan)(functions, answers, shape, blocks))
-        return QuestionLstm(
-            (LstmPlan.paper if large else LstmPlan)(words, answers, shape if name == "cnn-lstm" else None)
-        )
+        plan = (LstmPlan.paper if large else LstmPlan)(words, answers, shape if name == "cnn-lstm" else None)
+        return QuestionLstm(replace(plan, **own))

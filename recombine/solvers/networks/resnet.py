@@ -81,10 +81,17 @@ SHORTER = 16
 """How much shorter every side is after the trunk."""
 
 
-def trunk(channels: int, axes: int) -> nn.Module:
-    """The stem and the first three layers of ResNet-18: 256 channels for each of the places that are left."""
+def trunk(channels: int, axes: int, blocks: tuple[int, ...] = (2, 2, 2)) -> nn.Module:
+    """The stem and the layers of a ResNet, by default the first three of ResNet-18: 256 channels for every place left.
+
+    Another layer doubles the channels and halves the sides; ResNet-34 has layers of 3, 4, 6 and 3 blocks.
+    """
     stem = (CONVOLUTIONS[axes](channels, 64, 7, stride=2, padding=3, bias=False), NORMS[axes](64), nn.ReLU())
-    layers = [(64, 64, 1), (64, 64, 1), (64, 128, 2), (128, 128, 1), (128, 256, 2), (256, 256, 1)]
+    layers, before = list[tuple[int, int, int]](), 64
+    for place, many in enumerate(blocks):
+        width = 64 * 2**place
+        layers += [(before, width, 1 if place == 0 else 2), *[(width, width, 1)] * (many - 1)]
+        before = width
     made = nn.Sequential(*stem, POOLS[axes](3, stride=2, padding=1), *(Block(*layer, axes) for layer in layers))
     return made.apply(start)
 

@@ -86,7 +86,7 @@ class SceneParser(nn.Module):
         features = found.features[picture, :, row, column]
         said = self.head(torch.cat([features, where.to(features)], dim=1)).float()
         numbers, rest = said[:, :NUMBERS], said[:, NUMBERS:]
-        return Read(numbers, rest.split(self.values, dim=1))
+        return Read(numbers, rest.split(self.values, dim=1) if self.values else ())
 
 
 def peaks(heat: Tensor, most: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -12,15 +12,18 @@ import pytest
 pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombine[models]'")
 
 from recombine.benchmarks import networks as of_networks
+from recombine.benchmarks.clevr.arrays import questions_of
 from recombine.benchmarks.clevr.pipeline import ClevrPipeline
 from recombine.benchmarks.clevr.program import TOKENS, read_program
 from recombine.benchmarks.clevr.question_page import question_view
+from recombine.benchmarks.clevr.runner import clevr_functions
+from recombine.benchmarks.clevr.tallies import tallied
 from recombine.benchmarks.closure import networks as of_closure
 from recombine.benchmarks.closure import published
-from recombine.benchmarks.closure.arrays import Data, questions_of
+from recombine.benchmarks.closure.arrays import Data
 from recombine.benchmarks.closure.exam import exams
 from recombine.benchmarks.closure.looks import look_into
-from recombine.benchmarks.closure.networks import MODULAR, NETWORKS, PAPER, TESTS, Options, tallied
+from recombine.benchmarks.closure.networks import MODULAR, NETWORKS, PAPER, TESTS, Options
 from recombine.benchmarks.closure.pipeline import ClosurePipeline, ClosureScale
 from recombine.benchmarks.networks import Job, settings
 from recombine.benchmarks.runs import read_outcomes
@@ -212,7 +215,7 @@ def test_a_perfect_reader_is_right_everywhere_and_gets_all_rewards(data: Data) -
     wrong[:, 0] = TOKENS.numbers["scene"]
     assert not reward(wrong, rows).any()
     test = data.test("or_mat", "test")
-    assert tallied(test, lambda asked: {"right": np.ones(len(asked), bool)})["right"] == 1
+    assert tallied(test, lambda asked: {"right": np.ones(len(asked), bool)}, clevr_functions())["right"] == 1
 
 
 def test_the_page_has_our_runs_beside_the_papers(runs: Path, tmp_path: Path) -> None:

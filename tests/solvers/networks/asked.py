@@ -2,11 +2,11 @@
 
 from functools import cache
 
+from recombine.benchmarks.clevr.arrays import questions_of
 from recombine.benchmarks.clevr.families import CLEVR_FAMILIES
 from recombine.benchmarks.clevr.pipeline import questions_table
 from recombine.benchmarks.clevr.questions import search
 from recombine.benchmarks.clevr.world import ClevrWorld
-from recombine.benchmarks.closure.arrays import questions_of
 from recombine.solvers.questions import Questions, Vocabulary
 from recombine.store.key import Key
 from recombine.world.scenes import Scenes

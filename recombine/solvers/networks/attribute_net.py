@@ -1,0 +1,66 @@
+"""An attribute network: a closer look at one object, that says what it is and which of its parts look otherwise.
+
+It sees a square cut out around the object's box, and where in the picture that box was: how far away a thing is
+decides how large it is. For every name that a part can have it says how likely the object has such a part of another
+look, and how that part looks.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from recombine.solvers.networks.resnet import start
+
+SIDE = 48
+"""Pixels of a side of what is looked at."""
+PLACE = 4
+"""Numbers that say where: the middle of the box, its width and its height, in widths of the picture."""
+
+
+class Told(NamedTuple):
+    """What is said of m objects, as logits."""
+
+    values: tuple[Tensor, ...]  # for each attribute float[m, values]
+    parts: Tensor  # float[m, parts]: that there is such a part
+    looks: tuple[Tensor, ...]  # for each look of parts float[m, parts, values]
+
+
+class AttributeNet(nn.Module):
+    """The network, `width` channels wide where it begins.
+
+    `values` says how many values each attribute has, `parts` how many names of parts there are, and `looks` how many
+    values each look of a part has.
+    """
+
+    def __init__(self, width: int, values: tuple[int, ...], parts: int = 0, looks: tuple[int, ...] = ()) -> None:
+        super().__init__()
+        self.width, self.values, self.parts, self.looks = width, values, parts, looks
+        first = [nn.Conv2d(3, width, 5, 2, 2, bias=False), nn.BatchNorm2d(width), nn.ReLU(), nn.MaxPool2d(2)]
+        far = 6 * width
+        self.look = nn.Sequential(
+            *first,
+            *_block(width, 3 * width),
+            nn.MaxPool2d(2),
+            *_block(3 * width, far),
+            *_block(far, far),
+            nn.MaxPool2d(2),
+            nn.Flatten(),
+        )
+        self.place = nn.BatchNorm1d(PLACE)
+        self.think = nn.Sequential(nn.Linear(far * (SIDE // 16) ** 2 + PLACE, 256), nn.ReLU(), nn.Dropout(0.2))
+        self.say = nn.Linear(256, sum(values))
+        self.say_parts = nn.Linear(256, parts * (1 + sum(looks))) if parts else None
+        self.apply(start)
+
+    def forward(self, cut: Tensor, place: Tensor) -> Told:  # float[m, 3, SIDE, SIDE] from 0 to 1, float[m, PLACE]
+        thought = self.think(torch.cat([self.look(cut - 0.5), self.place(place)], dim=1))
+        values = self.say(thought).float().split(self.values, dim=1)
+        if self.say_parts is None:
+            return Told(values, cut.new_zeros(len(cut), 0), ())
+        said = self.say_parts(thought).float().reshape(len(cut), self.parts, -1)
+        return Told(values, said[..., 0], said[..., 1:].split(self.looks, dim=2))
+
+
+def _block(before: int, after: int) -> list[nn.Module]:
+    return [nn.Conv2d(before, after, 3, padding=1, bias=False), nn.BatchNorm2d(after), nn.ReLU()]

@@ -1,0 +1,93 @@
+"""Learners that answer like models: by the prompt alone, in every form, and behind a server."""
+
+import base64
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from starlette.testclient import TestClient
+
+from recombine import Closure, Curi, UserError
+from recombine.benchmarks.closure.pipeline import ClosureScale
+from recombine.benchmarks.rewards import verdict
+from recombine.harness.book import Book
+from recombine.harness.server import app
+from recombine.harness.versions import TRIED, need
+from recombine.store.store import Store
+from recombine.tasks.prompts import chat, parts
+
+
+@pytest.fixture(scope="module")
+def questions(own_home: Path) -> Book:
+    study = Closure(ClosureScale("few", 40, 60, 20, 4, (36, 36, 36)), store=Store(own_home))
+    return Book(study, study.asked_rows(["or_mat"], first=6, render="images", size="64x48"))
+
+
+@pytest.mark.parametrize("form", ["all", "query", "sheet"])
+def test_a_learner_is_asked_by_the_prompt_alone(tiny: Curi, form: str) -> None:
+    book = Book(tiny, tiny.asked_rows(["boolean"], form=form, first=2, render="images", size="24x16"))
+    strong = [verdict(row, book.reply("strong", [*parts(row)])).score for row in book]
+    assert len(book) == (50 if form == "query" else 2) and sum(strong) / len(strong) > 0.9
+    row = next(iter(book))
+    cut = [piece for one in parts(row) for piece in (one.split("\n") if isinstance(one, str) else [one])]
+    assert book.row(cut) is row
+    other = [one + " Why?" if isinstance(one, str) else one for one in parts(row)]
+    with pytest.raises(UserError, match="none of the"):
+        book.reply("strong", other)
+
+
+def test_words_and_sounds_are_prompts_too(tiny: Curi) -> None:
+    for render in ("words", "sounds"):
+        book = Book(tiny, tiny.asked_rows(["boolean"], first=2, render=render))
+        assert all(verdict(row, book.reply("strong", [*parts(row)])).unreadable == 0 for row in book)
+
+
+def test_a_harness_that_asks_in_its_own_way_is_understood(questions: Book) -> None:
+    """Another encoding of the pictures, another sentence around the question, letters for the options."""
+    for row in questions:
+        small = io.BytesIO()
+        Image.open(io.BytesIO(row.media[0])).resize((48, 36)).save(small, "JPEG", quality=60)
+        assert questions.row([small.getvalue(), f"Question: {row.question}\nBe brief."]) is row
+        few = [*{row.answers[0], "yes", "no"}]
+        letters = "\n".join(f"{letter}. {option}" for letter, option in zip("ABC", few))
+        said = questions.reply("strong", [small.getvalue(), f"Question: {row.question}\nOptions:\n{letters}\n"])
+        assert few["ABC".index(said)] == row.answers[0]
+
+
+def test_the_server_answers_like_a_model_and_refuses_in_a_sentence(questions: Book) -> None:
+    client = TestClient(app(questions, 8421), base_url="http://127.0.0.1:8421")
+    row = next(iter(questions))
+    asked: dict[str, Any] = {"model": "strong", "messages": chat(row)}
+    whole = client.post("/v1/chat/completions", json=asked).json()["choices"][0]["message"]["content"]
+    assert verdict(row, whole).score == 1.0
+    lines = client.post("/v1/chat/completions", json={**asked, "stream": True}).text.strip().split("\n\n")
+    assert lines[-1] == "data: [DONE]"
+    assert json.loads(lines[0][6:])["choices"][0]["delta"]["content"] == whole
+    assert {one["id"] for one in client.get("/v1/models").json()["data"]} == {"strong", "weak"}
+    picture = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
+    odd = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + base64.b64encode(b"x").decode()}}
+    for wrong in (
+        b"{",
+        {},
+        {**asked, "model": "nobody"},
+        {**asked, "messages": []},
+        {**asked, "messages": [{"role": "user", "content": [picture]}]},
+        {**asked, "messages": [{"role": "user", "content": [odd]}]},
+        {**asked, "messages": "hello"},
+    ):
+        sent: dict[str, Any] = {"content": wrong} if isinstance(wrong, bytes) else {"json": wrong}
+        answer = client.post("/v1/chat/completions", **sent)
+        assert answer.status_code == 400 and answer.json()["error"]["message"]
+    assert client.get("/v1/models", headers={"host": "elsewhere:8421"}).status_code == 403
+
+
+def test_another_major_version_is_refused_in_one_sentence() -> None:
+    for tool, tried in TRIED.items():
+        assert need(tool, f"{tried}.17") == f"{tried}.17"
+        with pytest.raises(UserError, match=f"made for {tool} {tried} and 99.0 is installed"):
+            need(tool, "99.0")
+    with pytest.raises(UserError, match="is not installed: pip install"):
+        need("ms-swift")

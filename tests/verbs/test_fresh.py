@@ -1,0 +1,213 @@
+"""Fresh tests: made in a world of their own, certified on exactly their rows; whatever was changed is told."""
+
+import csv
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from recombine import Clevr, Closure, ConceptWorld, Curi, SuperClevr, UserError
+from recombine.benchmarks import fresh
+from recombine.benchmarks.fresh import CERTIFICATE, changed, digest_of, world_seed
+from recombine.benchmarks.study import Study
+from recombine.store.store import Store
+from tests.commands import Run, refused
+
+COMPARE = (
+    "fresh",
+    "closure",
+    "--seed",
+    "2027",
+    "--n",
+    "6",
+    "--split",
+    "compare_mat",
+    "--size",
+    "24x16",
+    "--workers",
+    "1",
+)
+CONCEPTS = [f"{how}(color?(S), {color})" for how in ("all", "any") for color in ("red", "blue", "green", "gray")]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, own_home: Path) -> Path:
+    study = Closure(seed=2027, store=Store(own_home))
+    return study.fresh(tmp_path_factory.mktemp("fresh") / "made", ["compare_mat"], n=6, size="24x16")
+
+
+def certificate(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / CERTIFICATE).read_text())
+    return found
+
+
+def signed(folder: Path, said: dict[str, Any]) -> None:
+    """What somebody writes who knows how certificates are signed."""
+    said["files"] = {name: fresh._digest(folder / name) for name in said["files"]}
+    (folder / CERTIFICATE).write_text(json.dumps({**said, "digest": digest_of(said)}))
+
+
+def test_the_certificate_is_of_exactly_these_rows(made: Path) -> None:
+    said, rows = certificate(made), pq.read_table(made / "compare_mat").to_pylist()
+    with (made / "learners.csv").open() as lines:
+        learners = {row["id"]: row for row in csv.DictReader(lines)}
+    assert len(rows) == said["rows"] == 6 and learners.keys() == {row["id"] for row in rows}
+    for who in ("strong", "weak"):
+        mean = 100 * np.mean([float(row[who]) for row in learners.values()])
+        assert said["all"][who]["value"] == pytest.approx(mean, abs=1e-3)
+        assert said["all"][who]["low"] <= mean + 1e-3 and said["all"][who]["high"] >= mean - 1e-3
+    assert said["tests"]["compare_mat/closure"]["accuracy"] == said["all"] or said["all"]["strong"]["value"] == 100
+    assert said["command"] in (made / "README.md").read_text()
+
+
+def test_its_world_is_nobody_elses(made: Path, own_home: Path) -> None:
+    assert world_seed(2027) != world_seed(2028) and world_seed(2027) > 2**32
+    assert {row["seed"] for row in pq.read_table(made / "compare_mat").to_pylist()} == {world_seed(2027)}
+
+
+def test_the_same_command_gives_the_same_bytes_and_another_seed_others(made: Path, invoke: Run, tmp_path: Path) -> None:
+    ran = invoke(*COMPARE, "--out", tmp_path / "again", "--json")
+    assert ran.code == 0 and json.loads(ran.out)["digest"] == certificate(made)["digest"]
+    files = [file.relative_to(made) for file in made.rglob("*") if file.is_file()]
+    assert all((made / file).read_bytes() == (tmp_path / "again" / file).read_bytes() for file in files)
+    other = invoke(*[{"2027": "2028"}.get(word, word) for word in COMPARE], "--out", tmp_path / "other", "--json")
+    assert json.loads(other.out)["digest"] != certificate(made)["digest"]
+
+
+def test_a_fresh_test_is_checked_from_its_seed(made: Path, invoke: Run) -> None:
+    ran = invoke("check", "--certificate", made, "--workers", "1")
+    assert ran.code == 0 and "everything is as the seed gives it: recombine fresh closure --seed 2027" in ran.said
+
+
+@pytest.fixture
+def copied(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "copied"))
+
+
+def with_another_score(folder: Path) -> None:
+    said = certificate(folder)
+    said["all"]["strong"]["value"] = 12.5
+    signed(folder, said)
+
+
+def with_another(column: str, value: Callable[[Any], Any]) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        (file,) = folder.rglob("rows-*.parquet")
+        table = pq.read_table(file)
+        rows = table.to_pylist()
+        rows[2][column] = value(rows[2][column])
+        pq.write_table(type(table).from_pylist(rows, table.schema), file)
+        signed(folder, certificate(folder))
+
+    return change
+
+
+def with_a_touched_picture(images: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    content = bytearray(images[0]["bytes"])
+    content[-20] ^= 1
+    return [{**images[0], "bytes": bytes(content)}, *images[1:]]
+
+
+FORGED = {
+    "says all strong value 12.5, and the seed gives 100.0": with_another_score,
+    "says answer 'no way', and the seed gives '": with_another("answer", lambda _: "no way"),
+    "image 1 of row closure-compare_mat-closure-test-": with_another("images", with_a_touched_picture),
+}
+
+
+@pytest.mark.parametrize("told", FORGED)
+def test_what_was_forged_and_signed_again_is_found_by_the_seed(made: Path, copied: Path, told: str) -> None:
+    FORGED[told](copied)
+    assert told in str(fresh._difference(copied, made))
+
+
+def not_signed(folder: Path) -> None:
+    said = certificate(folder)
+    said["all"]["strong"]["value"] = 12.5
+    (folder / CERTIFICATE).write_text(json.dumps(said))
+
+
+SEEN = {
+    "was changed after it was written": not_signed,
+    "is missing": lambda folder: (folder / "learners.csv").unlink(),
+    "is not one of the files": lambda folder: (folder / "more.parquet").write_bytes(b""),
+}
+
+
+@pytest.mark.parametrize("told", SEEN)
+def test_what_was_changed_is_told_before_anything_is_made(copied: Path, told: str) -> None:
+    SEEN[told](copied)
+
+    def never(*args: object, **options: object) -> Study:
+        raise AssertionError
+
+    assert told in str(changed(copied, never))
+
+
+def test_a_changed_folder_ends_with_one(copied: Path, invoke: Run) -> None:
+    not_signed(copied)
+    ran = invoke("check", "--certificate", copied)
+    assert ran.code == 1 and "was changed after it was written: its digest is not that of what it says" in ran.said
+
+
+def nonsense(name: str, value: object) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        said = certificate(folder)
+        said["asked"][name] = value
+        signed(folder, said)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda folder: (folder / CERTIFICATE).unlink(), "holds no certificate.json; give a folder"),
+        (lambda folder: (folder / CERTIFICATE).write_text("{"), "is not complete JSON"),
+        (nonsense("n", "many"), "does not say what was asked for"),
+        (nonsense("benchmark", "chess"), "there is no benchmark 'chess'"),
+        (nonsense("options", {"dark": True}), "asks for what closure does not have"),
+    ],
+)
+def test_a_certificate_that_is_none_is_refused(
+    copied: Path, invoke: Run, change: Callable[[Path], None], told: str
+) -> None:
+    change(copied)
+    refused(invoke("check", "--certificate", copied, "--workers", "1"), told)
+
+
+def test_what_cannot_be_made_is_refused(invoke: Run, tmp_path: Path, own_home: Path) -> None:
+    refused(invoke("check"), "say what to check")
+    for words, told in (
+        (("--n", "0"), "n must be at least 1"),
+        (("--n", "3"), "has 7 tests, so ask for at least 7 rows"),
+        (("--n", "7", "--render", "smells"), "rows have no smells"),
+        (("--n", "7", "--split", "chess"), "CLOSURE has no test 'chess'"),
+    ):
+        refused(invoke("fresh", "closure", *words, "--workers", "1", "--out", tmp_path / "none"), told)
+    assert not (tmp_path / "none").exists()
+    with pytest.raises(UserError, match="gives no 100,000 different rows"):
+        ConceptWorld(store=Store(own_home)).fresh(tmp_path / "none", ["substitution"], n=100_000 * 2, render="none")
+
+
+STUDIES: dict[str, tuple[type[Study], dict[str, Any], str]] = {
+    "clevr": (Clevr, {}, "iid"),
+    "super-clevr": (SuperClevr, {}, "object"),
+    "concept-world": (ConceptWorld, {}, "sequences"),
+    "curi": (Curi, {"concepts": CONCEPTS}, "instance-iid"),
+}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_benchmark_gives_fresh_tests(name: str, own_home: Path, tmp_path: Path) -> None:
+    kind, options, split = STUDIES[name]
+    folder = kind(seed=5, store=Store(own_home), **options).fresh(tmp_path / "made", [split], n=5, render="none")
+    said = certificate(folder)
+    assert said["rows"] == 5 and said["all"]["strong"]["value"] >= said["all"]["weak"]["value"]
+    assert said["asked"]["options"] == options
+    assert changed(folder, lambda named, **said: STUDIES[named][0](**said)) is None
