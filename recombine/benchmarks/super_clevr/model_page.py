@@ -249,8 +249,8 @@ def _verdict(kept: Kept) -> str:
     more = difference(right, "p-nsvqa-joint", "nsvqa", "more/p-nsvqa-joint")
     shown = "above NSVQA, and the interval says so" if more.low > 0 else "not shown to be above NSVQA"
     return (
-        f"Reasoning with doubts by the joint likelihood is {shown}: {more.text('+.1f')} points. How it reads the paper's "
-        "text was settled before any score was seen."
+        f"Reasoning with doubts by the joint likelihood is {shown}: {more.text('+.1f')} points. How it reads the "
+        "paper's text was settled before any score was seen."
     )
 
 
