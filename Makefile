@@ -31,7 +31,7 @@ browser: ## Debian's chromium, with which the explorer is tested
 test: install ## the whole suite, on two cores
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadscope
 
-cluster: install ## Ray with two nodes on this machine, of which one is killed; installs Ray by itself
+cluster: install ## every long verb on Slurm's and Ray's engines, and a node of Ray that is killed; installs Ray by itself
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[ray]'
 	$(BIN)/python -m pytest -o addopts="--import-mode=importlib -q" -m cluster tests/cluster
 
