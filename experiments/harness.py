@@ -341,8 +341,8 @@ def reward_speed() -> dict[str, float]:
 
 INTRO = """The strong and the weak learner answer the prompts that any model gets, inside Inspect as models, elsewhere
 behind `recombine serve`. *Same rows* counts the rows on which the tool's own score is what `recombine gap` gives that
-learner; *gap* is the figure of `recombine gap` for the same rows. Made by `make harness`; a tool whose run failed, or that
-has not been run, says so."""
+learner; *gap* is the figure of `recombine gap` for the same rows. Made by `make harness`; a tool whose run failed, or
+that has not been run, says so."""
 
 
 def page(known: Mapping[str, Any]) -> str:
