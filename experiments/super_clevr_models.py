@@ -33,7 +33,7 @@ def main() -> None:
     options.add_argument("--variant", action="append", help="only these")
     options.add_argument("--pictures", type=int, default=Parsers.pictures)
     options.add_argument("--steps", type=int, default=Parsers.steps)
-    options.add_argument("--images", type=int, default=300, help="of every test")
+    options.add_argument("--images", type=int, default=200, help="of every test")
     options.add_argument("--workers", type=int, default=1)
     given = options.parse_args()
     torch.set_num_threads(1)

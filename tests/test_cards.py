@@ -9,10 +9,11 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from recombine import Clevr, Closure, ConceptWorld, Curi, render_dataset
+from recombine import Clevr, Closure, ConceptWorld, Curi, SuperClevr, render_dataset
 from recombine.benchmarks.clevr.pipeline import ClevrScale
 from recombine.benchmarks.closure.pipeline import ClosureScale
 from recombine.benchmarks.concept_world import pipeline as of_concept_world
+from recombine.benchmarks.super_clevr.pipeline import SuperClevrScale
 from recombine.store.cards import CROISSANT, README, configs_of, is_signed
 from recombine.store.errors import UserError
 from recombine.store.store import Store
@@ -28,6 +29,7 @@ LOOK: dict[str, Any] = {"render": "images", "size": "24x16", "first": 5}
 def folders(tiny: Curi, own_home: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """What every benchmark makes, with and without pictures."""
     place, store = tmp_path_factory.mktemp("made"), Store(own_home)
+    vehicles = SuperClevr(SuperClevrScale("few", 3, 2, 2, 2, 2), store=store)
     few = ClevrScale(*(getattr(FEW, name) for name in ("name", "train", "val", "test", "questions")))
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(of_concept_world.SHARES, "demo", 0.02)
@@ -40,6 +42,10 @@ def folders(tiny: Curi, own_home: Path, tmp_path_factory: pytest.TempPathFactory
             "clevr-json": Clevr(few, store=store).make(place / "clevr-json", format="json"),
             "closure": Closure(FEW, store=store).make(place / "closure"),
             "concept-world": ConceptWorld("demo", store=store).make(place / "concept-world"),
+            "super-clevr": vehicles.make(place / "super-clevr"),
+            "super-clevr-seen": vehicles.make(place / "super-clevr-seen", **{**LOOK, "first": 2}),
+            "super-clevr-json": vehicles.make(place / "super-clevr-json", format="json"),
+            "rows-vehicles": vehicles.export(place / "rows-vehicles", first=2, render="images", size="24x16"),
             "rows": tiny.export(place / "rows", some, first=4, render="images", size="24x16"),
             "rows-jsonl": tiny.export(place / "rows-jsonl", some, first=4, render="words", format="jsonl"),
             "rendered": render_dataset(tiny.make(place / "plain", some), place / "rendered", "images"),
@@ -54,6 +60,9 @@ NAMES = (
     "clevr-json",
     "closure",
     "concept-world",
+    "super-clevr",
+    "super-clevr-seen",
+    "rows-vehicles",
     "rows",
     "rows-jsonl",
     "rendered",
@@ -66,6 +75,9 @@ DEFAULT = {
     "clevr-json": "questions",
     "closure": "closure-or_mat",
     "concept-world": "boxworld",
+    "super-clevr": "questions",
+    "super-clevr-seen": "questions",
+    "rows-vehicles": "object",
     "rows": "boolean-hard",
     "rows-jsonl": "boolean-hard",
     "rendered": "images",
@@ -167,7 +179,12 @@ def test_croissant_is_valid_and_says_what_it_must(folders: dict[str, Path], name
 
 @pytest.mark.parametrize(
     ("name", "config", "column"),
-    [("curi-seen", "images", "image"), ("clevr-seen", "images", "image"), ("concept-world", "sequences", "image")],
+    [
+        ("super-clevr-seen", "images", "image"),
+        ("curi-seen", "images", "image"),
+        ("clevr-seen", "images", "image"),
+        ("concept-world", "sequences", "image"),
+    ],
 )
 def test_croissant_reads_pictures_back(folders: dict[str, Path], name: str, config: str, column: str) -> None:
     rows: Iterator[Any] = iter(mlcroissant.Dataset(jsonld=str(folders[name] / CROISSANT)).records(config))
@@ -180,6 +197,14 @@ def test_croissant_reads_questions_and_episodes(folders: dict[str, Path]) -> Non
     assert question["questions/question"] and b"questions/" in question["questions/file"]
     episode = next(iter(mlcroissant.Dataset(jsonld=str(folders["curi"] / CROISSANT)).records("boolean-hard")))
     assert len(episode["boolean-hard/support"]) == 25 and episode["boolean-hard/split"] == b"boolean"
+
+
+def test_the_published_form_of_vehicles_says_how_to_open_it(folders: dict[str, Path]) -> None:
+    """Its answers are words, numbers and truth values in one column, which no table holds."""
+    folder = folders["super-clevr-json"]
+    assert [config.name for config in configs_of(folder)] == ["part_questions", "questions", "scenes"]
+    assert all({*config.files} == {"train", "validation", "test"} for config in configs_of(folder))
+    assert "made with `--format parquet` or `--format jsonl`" in (folder / README).read_text()
 
 
 def test_a_card_that_was_edited_is_refused_and_one_that_is_missing_comes_back(

@@ -51,7 +51,7 @@ STATED_TIMES = re.compile(
 """The tables of pages that tell how long something took; everything else on a page is the same in every run."""
 REFUSED = 2
 FOREVER = 180.0
-"""Seconds after which a command of this process hangs."""
+"""Seconds of processor time after which a command of this process hangs."""
 LONGEST = 3_600.0
 """The same for a command with workers, beside which others may work."""
 
@@ -212,15 +212,24 @@ def forked(work: Callable[[], int], log: Path) -> int:
         finally:
             sys.stdout.flush(), sys.stderr.flush()
             os._exit(code)
-    end = time.monotonic() + FOREVER
-    while time.monotonic() < end:
+    end = time.monotonic() + LONGEST
+    while time.monotonic() < end and _spent(child) < FOREVER:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             return os.waitstatus_to_exitcode(status)
-        time.sleep(0.002)
+        time.sleep(0.005)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     return 98
+
+
+def _spent(process: int) -> float:
+    """Seconds of processor time of a process, where the system tells."""
+    try:
+        user, system = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13]
+    except (OSError, ValueError):
+        return 0.0
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 class Dying:

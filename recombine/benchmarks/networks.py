@@ -186,6 +186,10 @@ class Networks(ABC, Generic[S]):
     def check(self, job: Job, study: S) -> None:
         """Refuse what cannot be done, before anything is made."""
 
+    def size(self, study: S, splits: int) -> int:
+        """Bytes that the data of so many splits still take, roughly."""
+        return 0
+
     def prepare(self, job: Job, study: S) -> None:
         """Make the data of a job: once, before several processes would each make them."""
 

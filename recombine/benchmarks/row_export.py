@@ -260,19 +260,20 @@ def _rows_per_file(used: Used, pack: Path | None) -> int:
 
 def _announce(asked: Asked, used: Used, drawing: Drawing, out: Path, format: str, tell: Tell) -> None:
     """Say how much room and time it takes; refuse it where there is not enough room."""
-    few = used.files[0].scenes[:TRIED]
-    drawing.files(few)  # the first time has everything compiled
-    start = time.monotonic()
-    files = drawing.files(few)
-    seconds, each = (time.monotonic() - start) / len(few), sum(map(len, files)) / len(few)
-    scenes, store = len(used.place), asked.study.store
-    size = used.media * each * (4 / 3 if format == "jsonl" else 1)
-    drawn = "which are drawn already"
-    if not store.has(asked.media_recipe(drawing)):
+    scenes, store, recipe = len(used.place), asked.study.store, asked.media_recipe(drawing)
+    if store.has(recipe):
+        each, drawn = Pack(store.path(recipe)).mean_size, "which are drawn already"
+    else:
+        few = used.files[0].scenes[:TRIED]
+        drawing.files(few)  # the first time has everything compiled
+        start = time.monotonic()
+        files = drawing.files(few)
+        seconds, each = (time.monotonic() - start) / len(few), sum(map(len, files)) / len(few)
         workers = getattr(asked.study.engine, "workers", 1)
         took = time_of(max(1, seconds * scenes / min(workers, len(used.files))))
         hands = "1 worker" if workers == 1 else f"{workers} workers"
         drawn = f"about {size_text(each * scenes)} and {took} on {hands} to draw"
         store.need(each * scenes)
+    size = used.media * each * (4 / 3 if format == "jsonl" else 1)
     tell(f"{used.rows:,} rows use {scenes:,} {drawing.kind}, {drawn}; the rows take about {size_text(size)}")
     need_room(out, size, f"{used.rows:,} rows", "ask for fewer --episodes, a smaller --size, or choose another --out")

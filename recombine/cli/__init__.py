@@ -34,6 +34,7 @@ ABOUT = {
     "eval": "A benchmark, or the folder of a run.",
     "report": f"A benchmark, such as curi; or {', '.join(SUBJECTS)}.",
     "weights": "The folder of a run.",
+    "export": "The tool: lmms-eval, vlmevalkit, trl, verl, ms-swift or verifiers.",
     "push": "A folder made with --out, or an artefact of the store: STAGE/DIGEST.",
     "pull": "The place that it was pushed to.",
     "render": "A folder made by recombine make with --out, or a scene file (.json).",
@@ -90,7 +91,8 @@ def _command(name: str, verb: Verb, words: Sequence[str]) -> Callable[..., Any]:
     elif verb.method and (benchmark or name not in ("list", "eval")):  # these are also about no benchmark, or a run
         kind = benchmark.study if benchmark else import_module("recombine.benchmarks.study").Study
         method = options_of(getattr(kind, verb.method))
-        study = {name: option for name, option in options_of(kind).items() if name not in method}
+        taken = {flag for one in method.values() for flag in (one.flag, *one.flags)}
+        study = {name: one for name, one in options_of(kind).items() if name not in method and one.flag not in taken}
 
     def called(given: dict[str, Any]) -> None:
         as_json, what, said = given.pop("json"), given.pop("what", None), given.pop("engine", "")

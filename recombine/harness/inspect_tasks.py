@@ -6,8 +6,7 @@ and every other learner of a benchmark answer the prompts that any model gets.
 """
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
-from inspect import signature
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from inspect_ai import Task, task
@@ -44,6 +43,7 @@ from recombine import benchmarks
 from recombine.benchmarks.rewards import verifier
 from recombine.harness.book import Book, Content
 from recombine.harness.versions import need
+from recombine.harness.wanted import sorted_options
 from recombine.metrics.scores import BATCH, balanced_accuracy
 from recombine.store.errors import UserError
 from recombine.tasks.prompts import data_address, mime_of, parts
@@ -52,8 +52,6 @@ from recombine.tasks.rows import Row
 need("inspect-ai")
 FIRST = 50
 """Episodes, questions or images of each set, where it is not said."""
-NAMES = {"split": "splits", "episodes": "first", "questions": "first", "images": "first"}
-"""What options are called on the command line, and what rows call them."""
 books: list[Book] = []
 """The prompts of all tasks that were made in this process."""
 
@@ -78,21 +76,9 @@ def _task(benchmark: str, render: str) -> Callable[..., Task]:
 
 def _book(benchmark: str, given: Mapping[str, Any]) -> Book:
     """The rows that are asked for, with the names of the command line."""
-    options = {NAMES.get(name, name): value for name, value in given.items()}
-    if options.get("first") in ("all", 0):
-        options["first"] = None
-    for name in ("splits", "difficulty"):
-        if isinstance(options.get(name), str):
-            options[name] = [one for one in options[name].split(",") if one]
-    if isinstance(options.get("difficulty"), Sequence):
-        options["difficulty"] = dict(one.partition("=")[::2] for one in options["difficulty"])
-    kind = benchmarks.get(benchmark).study
-    rows, world = signature(kind.rows).parameters, signature(kind).parameters
-    if unknown := [name for name in options if name not in rows and name not in world]:
-        known = ", ".join(sorted({*NAMES, *rows, *world} - {"self", "splits", "first", "store", "progress", "workers"}))
-        raise UserError(f"{benchmark} has no option '{unknown[0]}'; it has {known}")
-    study = benchmarks.load(benchmark, **{name: value for name, value in options.items() if name not in rows})
-    return Book(study, study.asked_rows(**{name: value for name, value in options.items() if name in rows}))
+    made, asked = sorted_options(benchmark, given)
+    study = benchmarks.load(benchmark, **made)
+    return Book(study, study.asked_rows(**asked))
 
 
 def sample(row: Row) -> Sample:

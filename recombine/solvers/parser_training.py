@@ -74,7 +74,7 @@ class Lesson:
             clip=10.0,
             judge="whole" if self.names else "found",
             higher=True,
-            validate_every=min(250, self.steps),
+            validate_every=250 if self.steps % 250 == 0 else min(100, self.steps),
             checkpoint_every=60.0,
             precision="bfloat16",
         )

@@ -101,7 +101,7 @@ def configs_of(folder: Path) -> list[Config]:
             name,
             {s: tuple(some[s]) for s in sorted(some, key=lambda s: (order.index(s) if s in order else 1, s))},
             str(suffix),
-            {"field": name} if suffix == ".json" else {},
+            {"field": name.rpartition("_")[2]} if suffix == ".json" else {},
         )
         for name, some in found.items()
     ]
@@ -111,7 +111,7 @@ def _is_data(file: Path, suffix: str) -> bool:
     return file.suffix == suffix and file.name not in (CROISSANT, *NO_DATA)
 
 
-OFFICIAL = re.compile(r"[A-Z]+_(\w+?)_(scenes|questions)")
+OFFICIAL = re.compile(r"[A-Za-z]+_(\w+?)_((?:part_)?(?:scenes|questions))")
 
 
 def _named(file: Path) -> tuple[str, str]:

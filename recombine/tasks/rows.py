@@ -12,7 +12,7 @@ Benchmarks write positives first; here shown and asked scenes are mixed, each ep
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -139,7 +139,7 @@ class Row:
 
     def record(self, kind: str | None = None) -> dict[str, Any]:
         """The columns of a file, without the media."""
-        kept = {name: value for name, value in asdict(replace(self, media=())).items() if name not in UNWRITTEN}
+        kept = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in UNWRITTEN}
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items()}
         return {**plain, "text": self.text(MARKS.get(kind or "images", "")), "answer": ", ".join(self.answers)}
 

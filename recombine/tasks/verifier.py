@@ -68,6 +68,9 @@ class Verifier:
     balanced: bool = False
     """Whether decisions count, as the mean over the right answers that occur, so that the rare one counts as much."""
 
+    kinds: tuple[tuple[str, ...], ...] = ()
+    """Answers that go together, such as all colours."""
+
     def read(self, completion: Any, options: Sequence[str], count: int = 1, first: int = 1) -> tuple[Said, ...]:
         """The answers of a completion; the first of them has this number in the prompt.
 

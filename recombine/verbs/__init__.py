@@ -90,6 +90,11 @@ VERBS = {
         "Play, write, browse and compare in the browser: a web application on this computer alone.",
         "explore --runs runs",
     ),
+    "export": Verb(
+        "Rows in the files of another tool: lmms-eval, vlmevalkit, trl, verl, ms-swift or verifiers.",
+        "export trl closure --split or_mat --part train --out data/trl",
+        "rows",
+    ),
     "serve": Verb(
         "The learners of a benchmark behind an OpenAI-style server on this computer, for the rows that are asked for.",
         "serve closure --split or_mat --questions 20 --render images",

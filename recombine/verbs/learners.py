@@ -70,6 +70,7 @@ def train(
     place, store = folder_for_runs(out), store or Store.default()
     with tracked(track), engine(workers, progress) as running:
         study = networks.study(kinds[0], store, running)
+        store.need(networks.size(study, max(1, len(set(splits)))))
         jobs = [
             replace(kind, split=split, seed=number)
             for number in range(first_seed, first_seed + seeds)

@@ -10,6 +10,7 @@ from recombine.benchmarks.curi.pipeline import CuriPipeline, Scale, Setup
 from recombine.store import room
 from recombine.store.errors import UserError
 from recombine.store.store import Store
+from tests.commands import Run, refused
 
 
 def used(store: Store) -> int:
@@ -50,3 +51,14 @@ def test_a_training_is_refused_before_it_starts(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(UserError, match=r"The training in .* needs 1\.\d MB, but .* has 1\.0 kB free"):
         learn(tmp_path / "run")
     assert not list((tmp_path / "run" / "checkpoints").iterdir())
+
+
+@pytest.mark.parametrize("words", [("curi", "--split", "counting"), ("closure", "--model", "lstm")])
+def test_a_training_asks_for_the_room_of_its_data_before_it_makes_them(
+    words: tuple[str, ...], invoke: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombine[models]'")
+    monkeypatch.setenv("RECOMBINE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(room.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 100_000}))
+    refused(invoke("train", *words, "--out", tmp_path / "runs"), "free: choose a smaller --scale")
+    assert not [*(tmp_path / "home").rglob("*.parquet")] and not (tmp_path / "runs").exists()

@@ -35,7 +35,8 @@ TEST: Part = "test"
 
 def verifier(words: Mapping[str, Sequence[str]]) -> Verifier:
     """Reads the words for each value as that value."""
-    return Verifier({"grey": "gray", **{word: value for value, said in words.items() for word in said}})
+    spelled = {word: value for value, said in words.items() for word in said}
+    return Verifier({"grey": "gray", **spelled}, kinds=tuple(CLEVR.answers.values()))
 
 
 VERIFIER = verifier(SYNONYMS)

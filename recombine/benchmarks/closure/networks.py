@@ -201,6 +201,9 @@ class ClosureNetworks(Networks[Data]):
         if own.begin:
             _begun(job)
 
+    def size(self, study: Data, splits: int) -> int:
+        return study.study.clevr.size_estimate() + study.study.size_estimate(TESTS)
+
     def prepare(self, job: Job, study: Data) -> None:
         study.clevr("train"), study.clevr("val")
         for test in TESTS:

@@ -141,6 +141,9 @@ class CuriNetworks(Networks[CuriPipeline]):
             raise UserError(f"episodes must be at least 1, not {job.options.episodes}")
         study.split(job.split)
 
+    def size(self, study: CuriPipeline, splits: int) -> int:
+        return study.size_estimate((*LEARNT, "test"), splits, 1)
+
     def prepare(self, job: Job, study: CuriPipeline) -> None:
         for part in (*LEARNT, "test"):
             study.episodes_folder(job.split, part, job.options.negatives)

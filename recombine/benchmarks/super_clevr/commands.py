@@ -63,7 +63,7 @@ def _table(image: Path, objects: list[dict[str, Any]]) -> Table:
     )
     rows = []
     for number, one in enumerate(objects):
-        least = min(names, key=lambda name: max(one["beliefs"][name].values()))
+        least = min(names[:4], key=lambda name: max(one["beliefs"][name].values()))
         rows.append(
             (
                 number,

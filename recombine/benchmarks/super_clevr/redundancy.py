@@ -24,6 +24,8 @@ from recombine.language.expr import Expr
 from recombine.store.errors import UserError
 
 REDUNDANCIES = ("rd-", "rd", "rd+")
+ANYWHERE = ""
+"""In place of a direction: a relation that is left out."""
 
 
 def known(redundancy: str) -> str:
@@ -123,7 +125,10 @@ def _describe(shape: Expr, given: list[int], filling: Filling, things: Things, d
 
 
 def _relate(shape: Expr, given: list[int], filling: Filling, things: Things, *_: object) -> int:
-    way = things.dialect.directions.index(str(filling[shape.head.index[0]]))
+    said = str(filling[shape.head.index[0]])
+    if said == ANYWHERE:
+        return things.everything
+    way = things.dialect.directions.index(said)
     return int(things.beyond[way][_only(given[0])]) if given[0] else 0
 
 
@@ -258,14 +263,27 @@ def _around(shape: Expr) -> tuple[tuple[str, frozenset[str]], ...]:
 
 
 def removable(family: Family, filling: Filling, things: Things, families: Families) -> Iterator[tuple[str, str]]:
-    """Plainly: every attribute that can be left out without changing what the question speaks of."""
+    """Plainly: every attribute and relation that can be left out without changing what the question speaks of."""
     wanted = meant(family, filling, things).referents
+    for slot in family.slots:
+        if slot[0] == "R" and meant(family, {**filling, slot: ANYWHERE}, things).referents == wanted:
+            yield slot, "relation"
     for slot in family.slots:
         for attribute in _said(slot, things.dialect):
             if attribute in dict(filling[slot]):  # type: ignore[arg-type]
                 fewer = {**filling, slot: _without(filling[slot], attribute)}  # type: ignore[arg-type]
                 if meant(family, fewer, things).referents == wanted and families.family_of(build(family, fewer)):
                     yield slot, attribute
+
+
+def addable(family: Family, filling: Filling, things: Things) -> Iterator[tuple[str, str]]:
+    """Plainly: every attribute that all things of a description share, and that it could name but does not."""
+    denoted = meant(family, filling, things).denoted
+    for slot, mask in denoted.items():
+        for attribute in _said(slot, things.dialect):
+            free = attribute not in dict(filling[slot]) and (slot, attribute) not in family.unnamed  # type: ignore[arg-type]
+            if mask and free and things.shared(slot[0], attribute, mask) is not None:
+                yield slot, attribute
 
 
 def _members(mask: int) -> list[int]:

@@ -37,7 +37,7 @@ LESSON = Lesson(
     VehicleWorld(complexity="hard"),
     SIZE,
     pictures=1_500,
-    steps=500,
+    steps=300,
     begin=Path(__file__).parents[1] / "clevr" / "parser.safetensors",
     reads=(),
     held_back=300,

@@ -1,6 +1,8 @@
 """How fast Super-CLEVR's parts are, each beside its plain reference where there is one."""
 
 from collections.abc import Iterator
+from functools import partial
+from importlib.util import find_spec
 
 from recombine.benchmarks.super_clevr.pipeline import SuperClevrPipeline
 from recombine.metrics.speed import Speed, cpu, interpreted
@@ -38,6 +40,8 @@ def speeds(study: SuperClevrPipeline) -> Iterator[Speed]:
             study.world.stage.draw(some, width, height, ("rgb", "objects", "parts", "depth"))
 
         yield Speed(f"one picture of {width} x {height}", cpu(draw, len(some)), None, target, None)
+    if find_spec("torch"):
+        yield from _reasoning(study, scenes[:50], key / "reasoning")
 
 
 def _questions(study: SuperClevrPipeline, kind: str, scenes: Scenes, key: Key) -> Speed:
@@ -63,3 +67,23 @@ def _questions(study: SuperClevrPipeline, kind: str, scenes: Scenes, key: Key) -
     )
     plainly = interpreted(PLAIN, statement, 2 * each)
     return Speed(f"one question about {kind}s", cpu(make, kept), plainly, 5e-4, None)
+
+
+def _reasoning(study: SuperClevrPipeline, scenes: Scenes, key: Key) -> Iterator[Speed]:
+    """Looking at pictures, and answering with doubts beside answering without."""
+    from recombine.benchmarks.super_clevr import sight
+    from recombine.benchmarks.super_clevr.reasoning import REASONERS
+    from recombine.benchmarks.super_clevr.symbolic import seen_in
+
+    asking, parser = study.asking, sight.vehicle_parser()
+    pictures = asking.world.stage.draw(scenes, *sight.SIZE, ("rgb",)).rgb
+    assert pictures is not None
+    parser.perceive(pictures[:2])
+    yield Speed("one picture seen", cpu(lambda: parser.perceive(pictures), len(scenes)), None, 1 / 50, None)
+    found, families = asking.find(scenes, "object", study.each("object"), key), asking.families("object")
+    programs, seen = asking.programs(found, families), seen_in(scenes, asking, parser)
+    spent = {}
+    for name in ("nsvqa", "p-nsvqa-joint"):
+        run = partial(REASONERS[name], programs, found.scene, seen, asking.world, asking.dialect)
+        spent[name] = cpu(run, len(programs))
+    yield Speed("one question by P-NSVQA; beside it NSVQA", spent["p-nsvqa-joint"], spent["nsvqa"], 1e-3, None)

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -42,6 +43,7 @@ from recombine.render.rendering import Given, Tell, quiet
 from recombine.report.document import Card, Chapter
 from recombine.report.gaps import Gaps
 from recombine.report.table import Column, Table
+from recombine.store.cards import About
 from recombine.store.engine import Progress, silent
 from recombine.store.errors import UserError
 from recombine.store.outputs import positive
@@ -49,6 +51,11 @@ from recombine.store.store import Store
 from recombine.tasks.exam import Exam
 from recombine.tasks.made_splits import Items, MadeSplit, is_file
 from recombine.world.scenes import Scenes
+
+PUBLISHED_FORM = (
+    "These are files of the published form, whose answers are words, numbers and truth values in one column: "
+    "`datasets` opens what is made with `--format parquet` or `--format jsonl`."
+)
 
 
 class SuperClevr(Study):
@@ -284,6 +291,10 @@ class SuperClevr(Study):
             if kind in self.study.kinds:
                 found |= {f"{name}/{part}": self.study.questions_folder(part, kind) for part in PARTS}
         return found
+
+    def card(self, made: Mapping[str, Any], verb: str = "make") -> About:
+        about = super().card(made, verb)
+        return replace(about, notes=(*about.notes, PUBLISHED_FORM)) if made.get("format") == "json" else about
 
     @property
     def dataset(self) -> VehicleDataset:

@@ -1,7 +1,7 @@
 """Parsers of vehicles, trained: one detector, and an attribute network for each variant that models are trained on."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from recombine.benchmarks.super_clevr.sight import LESSON, SIZE, attributes
@@ -15,8 +15,6 @@ from recombine.store.engine import Engine
 from recombine.store.key import Key
 from recombine.store.store import Store
 
-MORE = {"along": 240, "pictures": 2_000, "steps": 500, "rate": 1.5e-3}
-"""The second half of the detector's training."""
 LOOKED_AT = 100
 """Pictures from which it is known how unsure a parser usually is."""
 
@@ -33,11 +31,10 @@ class Parsers:
     steps: int = 1_200
 
     def detector(self) -> Parser:
-        """Finds vehicles, and does not say what they are: two halves, of which the second looks closer."""
-        first = self._kept(f"super-clevr-detector-{LESSON.pictures}-{LESSON.steps}", self._detecting(LESSON))
-        more = replace(LESSON, **MORE, begin=first, seed=LESSON.seed + 1)  # type: ignore[arg-type]
-        name = f"super-clevr-detector-{more.along}-{more.pictures}-{more.steps}"
-        return Parser.load(self._kept(name, self._detecting(more)))
+        """Finds vehicles, and does not say what they are."""
+        return Parser.load(
+            self._kept(f"super-clevr-detector-{LESSON.pictures}-{LESSON.steps}", self._detecting(LESSON))
+        )
 
     def _detecting(self, lesson: Lesson) -> Callable[[Path], Parser]:
         return lambda folder: taught(lesson, folder, self.store, self.engine, self.watch())

@@ -14,7 +14,7 @@ from recombine.benchmarks.super_clevr.exam import answers
 from recombine.benchmarks.super_clevr.factors import COLORS, VARIANTS, composition, distribution, variant
 from recombine.benchmarks.super_clevr.pipeline import SuperClevrScale
 from recombine.benchmarks.super_clevr.questions import Asking, look_at_parts
-from recombine.benchmarks.super_clevr.redundancy import REDUNDANCIES, Things, meant, removable, reworded
+from recombine.benchmarks.super_clevr.redundancy import REDUNDANCIES, Things, addable, meant, removable, reworded
 from recombine.benchmarks.super_clevr.study import SuperClevr
 from recombine.benchmarks.super_clevr.world import VehicleWorld
 from recombine.store.errors import UserError
@@ -80,6 +80,9 @@ def test_questions_of_other_redundancy_speak_of_the_same(kind: str, edition: str
                 assert read(say_slots(*families.recognise(program), edition, rng)) is program
             if level == "rd-" and edition == "paper":
                 assert [*removable(family, said, things, families)] == []
+            if level == "rd+" and edition == "paper":  # only "which are cubes or spheres" can not say more
+                short = {slot for slot, _ in addable(family, said, things)}
+                assert short <= ({family.slots[-1]} if family.name == "single_or" else set())
             longer += level == "rd+" and program.size > build(family, slots).size
             shorter += level == "rd-" and program.size < build(family, slots).size
             both += "+" in repr(program)

@@ -1,0 +1,36 @@
+"""How many CURI episodes of 50 pictures a second become rows: python experiments/rows.py [EPISODES] [WORKERS]
+
+The pictures are drawn before, and kept; what is timed is the export alone, by the clock and by processor time.
+"""
+
+import resource
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import recombine as rc
+
+
+def spent() -> float:
+    """Seconds of processor time, of this process and of workers that have ended."""
+    each = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in each)
+
+
+def main(episodes: int, workers: int) -> None:
+    settings = {"render": "images", "splits": ["counting"]}
+    with TemporaryDirectory() as place:
+        with rc.Curi("demo", "release", workers=workers, episodes=episodes) as curi:
+            next(iter(curi.rows(render="images", splits=["counting"])))
+        cpu, start = spent(), time.monotonic()
+        with rc.Curi("demo", "release", workers=workers, episodes=episodes) as curi:
+            curi.export(Path(place) / "rows", **settings)
+        wall, cpu = time.monotonic() - start, spent() - cpu
+        size = sum(file.stat().st_size for file in Path(place).rglob("*.parquet"))
+    print(f"{episodes:,} rows, {size / 1e6:,.0f} MB, {workers} workers, started and ended: {wall:.1f} s by the clock,")
+    print(f"{cpu:.1f} s of processor time: {episodes / wall:,.0f} and {episodes / cpu:,.0f} rows a second")
+
+
+if __name__ == "__main__":
+    main(*(int(one) for one in [*sys.argv[1:], *("300", "2")[len(sys.argv) - 1 :]]))
