@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from recombine import __version__
 from recombine.solvers.training.records import read_config, read_results
+from recombine.solvers.training.run import machine
 from recombine.solvers.training.tensors import read_tensors, write_tensors
 from recombine.store.errors import UserError
 from recombine.store.writing import write_text, writing
@@ -32,7 +32,7 @@ def write_weights(run: Path, out: Path) -> Path:
     weights = sum(one.numel() for one in plain.values())
     with writing(out) as draft:
         write_tensors(draft / MODEL, plain, {"format": "pt"})
-        said = {**config, "recombine": __version__, "parameters": weights, "results": results}
+        said = {**config, "recombine": machine()["recombine"], "parameters": weights, "results": results}
         write_text(draft / CONFIG, json.dumps(said, indent=1) + "\n")
         write_text(draft / CARD, _card(config, results, weights))
     return out
@@ -51,7 +51,7 @@ def _card(config: Mapping[str, Any], results: Mapping[str, Any] | None, weights:
         "---",
         f"# {name} on {benchmark}",
         "",
-        f"{weights:,} weights, trained by Recombine {__version__} on data made from a seed: "
+        f"{weights:,} weights, trained by Recombine {machine()['recombine']} on data made from a seed: "
         f"{', '.join(f'{name} {value}' for name, value in settings.items())}.",
         f"`{CONFIG}` holds everything that decided it.",
         "",
