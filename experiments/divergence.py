@@ -82,8 +82,8 @@ def page(tables: dict[str, list[tuple]], seeds: int) -> str:
         "by how much. Concepts here have few words, so compounds cannot diverge as far as in large corpora: what is",
         "reached is in the table. Intervals are over meanings (CURI) or questions (CLEVR) of one world.",
         "",
-        "Few splits of one world are no law. What can be expected: CURI's weak learner knows the training concepts, so the",
-        "farther the test is from these, the more it loses. CLEVR's weak learner loses about the same on any question with",
+        "Few splits of one world are no law. What can be expected: CURI's weak learner knows the training concepts, so",
+        "the farther the test is from these, the more it loses. CLEVR's loses about the same on any question with",
         "a held-out pair, and all questions of a test have one, so its gap need not grow with divergence.",
         "",
     ]
