@@ -35,6 +35,10 @@ cluster: install ## every long verb on Slurm's and Ray's engines, and a node of 
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[ray]'
 	$(BIN)/python -m pytest -o addopts="--import-mode=importlib -q" -m cluster tests/cluster
 
+.PHONY: harness
+harness: install ## real runs of Inspect, lmms-eval, verifiers, TRL, ms-swift and verl, each in an environment of its own (some GB), and docs/results/harness.md
+	$(BIN)/python experiments/harness.py --out docs/results/harness.md
+
 check: install ## format, lint, types, smoke test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
