@@ -9,7 +9,7 @@ WORKERS ?= 2
 # The file of people's judgements, which is yours to fetch; without it `make full` leaves that page as it is.
 JUDGEMENTS ?=
 
-.PHONY: demo explore browser docs test cluster check bench full ledger golden table-concept-world table-curi table-closure parsers install clean
+.PHONY: demo explore browser docs test cluster check bench full ledger golden table-concept-world table-curi table-closure table-super-clevr parsers install clean
 
 demo: install ## a small world to look at and listen to, with its concepts, ideal learners and gaps, as a page
 	@RECOMBINE_HOME=$${RECOMBINE_HOME:-out/store} $(BIN)/recombine demo --out out/demo.html
@@ -34,6 +34,10 @@ test: install ## the whole suite, on two cores
 cluster: install ## every long verb on Slurm's and Ray's engines, and a node of Ray that is killed; installs Ray by itself
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[ray]'
 	$(BIN)/python -m pytest -o addopts="--import-mode=importlib -q" -m cluster tests/cluster
+
+.PHONY: harness
+harness: install ## real runs of Inspect, lmms-eval, verifiers, TRL, ms-swift and verl, each in an environment of its own (some GB), and docs/results/harness.md
+	$(BIN)/python experiments/harness.py --out docs/results/harness.md
 
 check: install ## format, lint, types, smoke test
 	$(BIN)/ruff format --check .
@@ -108,6 +112,13 @@ table-closure: install ## trains what is missing of CLOSURE's networks, and writ
 	$(BIN)/recombine train closure --model film --model tensor-nmn --model tensor-nmn-shortcut --model tensor-nmn-film --seeds 2 $(READERS)
 	$(BIN)/recombine train closure --model lstm --model cnn-lstm --steps 20000 $(READERS)
 	$(BIN)/recombine table closure $(RUNS) --keep docs/results/runs/closure --out docs/results/closure-networks.md
+
+VARIANTS := default easy hard rd- rd+ slt long co-1 co-2
+table-super-clevr: install ## trains what is missing of Super-CLEVR's networks, and writes their page in docs/results; many hours
+	for split in $(VARIANTS); do $(BIN)/recombine train super-clevr --split $$split --model nscl --steps 3000 --validate-every 500 $(READERS) || exit; done
+	for split in $(VARIANTS); do $(BIN)/recombine train super-clevr --split $$split --model film --model lstm --model cnn-lstm $(READERS) || exit; done
+	$(BIN)/recombine train super-clevr --split default --split easy --split hard --model mdetr $(READERS)
+	$(BIN)/recombine table super-clevr $(RUNS) --keep docs/results/runs/super-clevr --out docs/results/super-clevr-networks.md
 
 parsers: install ## trains the scene parsers that stand beside their benchmarks; goes on where it was stopped, about 15 minutes of CPU time each
 	$(BIN)/python experiments/parsers.py clevr --runs $(RUNS) --workers $(WORKERS)

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from recombine.tasks.exam import Exam as Exam
     from recombine.tasks.examples import Examples as Examples
     from recombine.tasks.examples import Observed as Observed
+    from recombine.tasks.prompts import chat as chat
     from recombine.tasks.rows import Piece as Piece
     from recombine.tasks.rows import Row as Row
     from recombine.tasks.rows import RowSet as RowSet
@@ -131,6 +132,7 @@ _HOMES = {
     "Verifier": "tasks.verifier",
     "Vocabulary": "world.vocabulary",
     "Where": "language.query",
+    "chat": "tasks.prompts",
     "count": "benchmarks.concept_world.drawing",
     "draw": "benchmarks.concept_world.drawing",
     "engine_named": "store.cluster",

@@ -4,10 +4,12 @@ of a question speak of which objects. Each is made once and kept.
 The words are all that questions about vehicles and their parts can have, in every variant.
 """
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +22,7 @@ from recombine.benchmarks.clevr.questions import look
 from recombine.benchmarks.clevr.runner import Runner
 from recombine.benchmarks.super_clevr.exam import answer_words
 from recombine.benchmarks.super_clevr.families import object_families, part_families
-from recombine.benchmarks.super_clevr.language import dialect_of
+from recombine.benchmarks.super_clevr.language import SAID, dialect_of
 from recombine.benchmarks.super_clevr.pipeline import SuperClevrPipeline, SuperClevrScale
 from recombine.benchmarks.super_clevr.stage import Stage
 from recombine.benchmarks.super_clevr.variants import DEFAULT, VARIANTS
@@ -31,6 +33,7 @@ from recombine.solvers.programs import NULL
 from recombine.solvers.questions import Questions, Vocabulary
 from recombine.store.arrays import map_array, read_array, write_array
 from recombine.store.engine import Engine, shard_bounds
+from recombine.store.errors import UserError
 from recombine.store.recipe import Recipe
 from recombine.store.store import Store, read_table
 from recombine.world.scenes import Scenes
@@ -57,6 +60,38 @@ class Drawn:
     def take(self, rows: np.ndarray) -> np.ndarray:
         """Some pictures, uint8[rows, height, width, 3]."""
         return np.stack([self.pixels[row // SHARD][row % SHARD] for row in rows])
+
+
+class Detected(NamedTuple):
+    """What a parser believes of the objects of n pictures, with room for k."""
+
+    beliefs: Mapping[str, np.ndarray]  # attribute -> float32[n, k, values]
+    place: np.ndarray  # float32[n, k, 2] on the ground
+    count: np.ndarray  # type: ignore[assignment]  # uint8[n]; a tuple's own method is not missed
+
+    @classmethod
+    def join(cls, some: "Sequence[Detected]") -> "Detected":
+        beliefs = {name: np.concatenate([one.beliefs[name] for one in some]) for name in SAID}
+        return cls(beliefs, *(np.concatenate([one[column] for one in some]) for column in (1, 2)))
+
+    def save(self, folder: Path) -> None:
+        for name, column in {**self.beliefs, "place": self.place, "count": self.count}.items():
+            write_array(folder / f"{name}.npy", np.ascontiguousarray(column))
+
+    @classmethod
+    def open(cls, folder: Path) -> "Detected":
+        columns = {name: read_array(folder / f"{name}.npy") for name in (*SAID, "place", "count")}
+        return cls({name: columns[name] for name in SAID}, columns["place"], columns["count"])
+
+
+def digest_of(file: Path) -> str:
+    """A digest of a parser's file."""
+    try:
+        return hashlib.blake2b(file.read_bytes(), digest_size=16).hexdigest()
+    except OSError:
+        raise UserError(
+            f"there is no parser {file}; train it with `make parsers`, or give another to --parser"
+        ) from None
 
 
 class Data:
@@ -132,6 +167,29 @@ class Data:
             np.concatenate([read_array(folder / f"boxes-{shard:05}.npy") for shard in shards]),
             np.concatenate([read_array(folder / f"count-{shard:05}.npy") for shard in shards]),
         )
+
+    # --- what a parser sees
+
+    def detections_recipe(self, variant: str, part: Part, images: int, file: Path) -> Recipe:
+        inputs = {"scenes": self.at(variant).scenes_recipe(part).digest, "parser": digest_of(file)}
+        return Recipe("super-clevr-detections", VERSION, {"images": images}, inputs)
+
+    def detections(self, variant: str, part: Part, images: int | None, file: Path) -> "Detected":
+        """What a parser believes of the objects of the first so many pictures, by default of all."""
+        from recombine.benchmarks.super_clevr.sight import SIZE, in_order, vehicle_parser
+
+        many, pipeline = images or self.at(variant).count(part), self.at(variant)
+
+        def make(draft: Path) -> None:
+            parser, world = vehicle_parser(file, pipeline.world), pipeline.world
+            shards = []
+            for start in range(0, many, SHARD):
+                scenes = read_scenes(world, pipeline.scenes_folder(part), start // SHARD)[: many - start]
+                seen = in_order(parser, parser.perceive(drawn(world.stage, scenes, SIZE)[0]), world)
+                shards.append(Detected({name: seen.beliefs[name] for name in SAID}, seen.place, seen.count))
+            Detected.join(shards).save(draft)
+
+        return Detected.open(self.store.get(self.detections_recipe(variant, part, many, file), make))
 
     # --- words and what they speak of
 

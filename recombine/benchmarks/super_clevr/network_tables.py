@@ -146,8 +146,9 @@ def degrade_table(groups: Sequence[Group]) -> Table:
                 first = next(iter(runs.values()))
                 rows.append((name, factor, ALL, degrade(runs, factor), _table_2(first, factor)))
     note = (
-        "Percent, by Table 2's reading: for each variant trained on, the drops to the other two are added. With a 95 % "
-        "interval over images. The paper's of one variant are computed from its Table 1."
+        "Percent, by Table 2's reading: for each variant trained on, the drops to the other two are added, and a "
+        "gain counts like a drop. With a 95 % interval over images. The paper's of one variant are "
+        "computed from its Table 1."
     )
     return Table("Table 2: relative degrade", columns, tuple(rows), note)
 

@@ -83,10 +83,13 @@ class Options:
     """What only Super-CLEVR's networks have."""
 
     size: Annotated[Literal["laptop", "paper"], "How large a network is, and how long it is trained."] = "laptop"
-    view: Annotated[Literal["pixels", "objects", "features"], "What a network sees of a scene."] = "pixels"
+    view: Annotated[Literal["pixels", "objects", "detections", "features"], "What a network sees of a scene."] = (
+        "pixels"
+    )
     picture: Annotated[str, "Width and height of the pictures that are seen."] = PICTURE
     noise: Annotated[float, "The deviation of noise on every number of an object."] = 0.0
     features: Annotated[str, "A folder with VARIANT-PART.npy: images x height x width x channels."] = ""
+    parser: Annotated[str, "The file of the scene parser that detects. Default: the one of Super-CLEVR."] = ""
     about: Annotated[Literal["object", "part"], "Questions about objects, or about their parts."] = "object"
     questions: Annotated[int, "Test questions of each variant, at most."] = 2_000
     steps: Annotated[int | None, "How many steps, up to the next validation. Default: by size."] = None
@@ -125,6 +128,8 @@ class SuperClevrNetworks(Networks[Data]):
             found["pictures"] = study.pictures_recipe(
                 job.split, "train", picture_size(job.options.picture), images
             ).digest
+        if job.options.view == "detections":
+            found["detections"] = study.detections_recipe(job.split, "train", images, _parser(job)).digest
         return found
 
     def usual(self, model: str, options: Options) -> Training:
@@ -138,7 +143,7 @@ class SuperClevrNetworks(Networks[Data]):
 
     def concerning(self, options: Options, model: str) -> Options:
         if model == LSTM:
-            return replace(options, view="pixels", picture=PICTURE, noise=0.0, features="")
+            return replace(options, view="pixels", picture=PICTURE, noise=0.0, features="", parser="")
         return options
 
     def check(self, job: Job, study: Data) -> None:
@@ -149,6 +154,10 @@ class SuperClevrNetworks(Networks[Data]):
             raise UserError(f"the sides of a picture have 32 to 1,024 pixels, not {own.picture}")
         if (own.view == "features") != bool(own.features):
             raise UserError("the view 'features', and no other, needs --features with the folder that has them")
+        if own.parser and own.view != "detections":
+            raise UserError(f"the view '{own.view}' needs no parser; leave --parser out, or give --view detections")
+        if own.view == "detections" and own.about == "part":
+            raise UserError("detections are of objects; leave --about out, or choose another view")
         if own.picture != PICTURE and own.view != "pixels":
             raise UserError(f"the view '{own.view}' shows no pictures; leave --picture out")
         if own.noise < 0 or (own.noise and own.view != "objects"):
@@ -167,8 +176,6 @@ class SuperClevrNetworks(Networks[Data]):
     def prepare(self, job: Job, study: Data) -> None:
         self._asked(job, study, job.split, "train")
         self._asked(job, study, job.split, "val")
-        if self._looks_at_pictures(job):
-            study.pictures(job.split, "train", picture_size(job.options.picture))
         if job.model == MDETR:
             study.groundings(job.split, "train")
             study.groundings(job.split, "val", self._images(job, study, "val", VALIDATED))
@@ -187,6 +194,13 @@ class SuperClevrNetworks(Networks[Data]):
         said += [f"noise{own.noise:g}"] if own.noise else []
         return (*said, *(["parts"] if own.about == "part" else []))
 
+    def config(self, job: Job) -> dict[str, Any]:
+        found = super().config(job)
+        return found if job.options.parser else {name: value for name, value in found.items() if name != "parser"}
+
+    def read(self, config: Mapping[str, Any], folder: Path) -> Job:
+        return super().read({"parser": "", **config}, folder)
+
     def _looks_at_pictures(self, job: Job) -> bool:
         return job.model != LSTM and job.options.view == "pixels"
 
@@ -202,7 +216,7 @@ class SuperClevrNetworks(Networks[Data]):
 
     def view(self, job: Job, study: Data, variant: str, part: Part, images: int | None) -> Any:
         """How a network sees the scenes of a part of a variant."""
-        from recombine.solvers.views import DrawnPixels, FeatureMaps, Regions, noisy, objects
+        from recombine.solvers.views import DrawnPixels, FeatureMaps, Regions, detections, noisy, objects
 
         own = job.options
         if job.model == LSTM:
@@ -217,6 +231,8 @@ class SuperClevrNetworks(Networks[Data]):
                 if own.noise
                 else seen
             )
+        if own.view == "detections":
+            return detections(*study.detections(variant, part, images, _parser(job)))
         size = picture_size(own.picture)
         pictures = study.pictures(variant, part, size, images)
         if job.model in GIVEN_BOXES:
@@ -338,6 +354,11 @@ class SuperClevrNetworks(Networks[Data]):
 
 
 NETWORKS = SuperClevrNetworks()
+
+
+def _parser(job: Job) -> Path:
+    """The file of the parser that detects."""
+    return Path(job.options.parser) if job.options.parser else Path(__file__).with_name("parser.safetensors")
 
 
 class _Unseen:

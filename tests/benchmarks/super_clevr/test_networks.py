@@ -170,6 +170,8 @@ def test_mentions_speak_of_the_objects_that_their_words_describe(data: Data) -> 
         ("film", "default", {"view": "objects"}, "leave --picture out"),
         ("film", "default", {"noise": 0.5}, "noise is a number above 0 for the view 'objects'"),
         ("film", "default", {"questions": 0}, "questions must be at least 1"),
+        ("film", "default", {"parser": "x"}, "needs no parser"),
+        ("film", "default", {"view": "detections", "parser": "x", "picture": "160x120"}, "there is no parser x"),
         ("mdetr", "default", {"about": "part"}, "mDETR is given objects, not their parts"),
         ("film", "easy", {"about": "part"}, "'easy' has no parts"),
         ("nscl", "default", {"view": "features", "features": "x", "picture": "160x120"}, "choose the view pixels"),

@@ -1,0 +1,413 @@
+"""Real runs of the real tools: what the learners earn there, row by row, beside what `recombine gap` gives them.
+
+    python experiments/harness.py --out docs/results/harness.md
+
+Every tool has an environment of its own below `--tools`, made when it is missing; the learners answer behind the server
+of `recombine serve`, or inside Inspect as models. `--only trl` runs one tool. What ran before is kept in the data file
+beside the page.
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+import recombine as rc
+from recombine.benchmarks.rewards import verdict
+from recombine.metrics.scores import balanced_accuracy
+
+HERE = Path(__file__).parent.parent
+FEW = 25
+NEEDS = {
+    "inspect-ai": ("inspect-ai==0.3.*", "openai"),
+    "lmms-eval": ("lmms-eval==0.7.*",),
+    "verifiers": ("verifiers==0.4.*", "uv"),
+    "trl": ("trl==1.*", "datasets"),
+    "ms-swift": ("ms-swift==4.*",),
+    "verl": ("verl==0.9.*",),
+    "vlmevalkit": ("ms-vlmeval",),
+}
+PACKAGE = {"vlmevalkit": "ms-vlmeval"}
+TASKS = {
+    "curi": {"split": "boolean", "size": "120x80"},
+    "curi_sounds": {"split": "counting"},
+    "clevr": {"size": "160x120"},
+    "closure": {"split": "or_mat", "size": "160x120"},
+    "super_clevr": {"split": "long-to-oppo", "size": "160x120"},
+    "concept_world": {"split": "sequences"},
+}
+
+
+@dataclass(frozen=True)
+class Tools:
+    """Where the environments of the tools are."""
+
+    folder: Path
+
+    def python(self, tool: str) -> Path:
+        return self.folder / tool / "bin" / "python"
+
+    def ready(self, tool: str) -> Path:
+        """The Python of a tool, with recombine beside it."""
+        python, mark = self.python(tool), self.folder / tool / ".ready"
+        if not mark.exists():
+            subprocess.run([sys.executable, "-m", "venv", self.folder / tool], check=True)
+            pip = [python, "-m", "pip", "install", "--quiet", "--constraint", HERE / "experiments" / "harness.txt"]
+            subprocess.run([*pip, *NEEDS[tool], "--editable", HERE, "starlette", "uvicorn", "pillow"], check=True)
+            if tool in ("lmms-eval", "ms-swift", "verl"):  # its build for GPUs does not load beside PyTorch for CPUs
+                subprocess.run([python, "-m", "pip", "uninstall", "--quiet", "--yes", "torchvision"], check=True)
+            mark.touch()
+        return python
+
+    def version(self, tool: str) -> str:
+        code = f"from importlib.metadata import version; print(version({PACKAGE.get(tool, tool)!r}))"
+        return subprocess.run(
+            [self.python(tool), "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+
+def run(words: list[Any], folder: Path, **more: str) -> str:
+    """What a command prints; an error shows its end."""
+    settings = {**os.environ, "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "hf"), **more}
+    done = subprocess.run([*map(str, words)], cwd=folder, env=settings, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(
+            f"{' '.join(map(str, words[:6]))} ended with {done.returncode}: {(done.stdout + done.stderr)[-1500:]}"
+        )
+    return done.stdout
+
+
+@contextmanager
+def served(python: Path, folder: Path, *words: str) -> Iterator[str]:
+    """The address of learners behind a server."""
+    process = subprocess.Popen(
+        [python, "-m", "recombine", "serve", *words, "--port", "0"], cwd=folder, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        yield line.partition(" at ")[2].split()[0]
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def expected(benchmark: str, who: str, **asked: Any) -> tuple[dict[str, float], float]:
+    """What a learner earns on every row by the verifier, and the figure of `recombine gap` on the same rows."""
+    study = rc.load(benchmark, progress=rc.silent)
+    scores, unit, truth, right, marks = {}, [], [], [], []
+    exams = {}
+    for one in study.row_sets(asked.get("splits", ()), "test"):
+        assert one.exam is not None
+        exams[one.name.replace("/", "-")] = study.ideal(one.exam)[who]
+    for row in study.answers(study.asked_rows(**asked), who):
+        found = verdict(row, study.benchmark.verifier.say(row.said, row.options))
+        name = row.episode[len(benchmark) + 1 : -len(f"-{row.part}-0000000")]
+        scores[row.id] = found.score
+        unit.append((name, row.number))
+        truth.append(row.answers)
+        right.append(found.right)
+        if "probability" in exams[name]:
+            marks.append(float(exams[name]["probability"][row.number]))
+    gap = float(np.mean(marks)) if marks else balanced_accuracy(unit, truth, right)
+    if marks:
+        assert [*scores.values()] == marks, "the verifier and the gap differ on a row"
+    elif asked.get("first") is None:
+        whole = np.mean([one["accuracy"].mean() for one in exams.values()])
+        assert abs(gap - whole) < 1e-12, (gap, whole)
+    return scores, gap
+
+
+def options_of(task: str) -> tuple[str, dict[str, Any]]:
+    name = task.removesuffix("_sounds").replace("_", "-")
+    told = TASKS[task]
+    asked: dict[str, Any] = {"first": None if name == "curi" and task == "curi" else FEW}
+    return name, {**asked, **({"splits": [told["split"]]} if "split" in told else {})}
+
+
+def inspect_ai(tools: Tools, folder: Path) -> list[dict[str, Any]]:
+    """Every task with the strong and the weak learner as models, and one behind the server."""
+    python, found = tools.ready("inspect-ai"), []
+    inspect = python.parent / "inspect"
+    for task, told in TASKS.items():
+        name, asked = options_of(task)
+        whole = {**told, "episodes": asked["first"] or "all"}
+        if task == "curi":
+            whole["size"] = "60x40"
+        for who in ("strong", "weak"):
+            logs = folder / f"{task}-{who}"
+            words = [f"-T{option}={value}" for option, value in whole.items()]
+            run([inspect, "eval", f"recombine/{task}", *words, "--model", f"recombine/{who}", "--log-dir", logs,
+                 "--log-format", "json", "--no-log-images", "--display", "none"], folder)  # fmt: skip
+            found.append(_inspected(logs, task, who, expected(name, who, **asked)))
+    name, asked = options_of("closure")
+    with served(python, folder, "closure", "--split", "or_mat", "--questions", str(FEW), "--size", "160x120",
+                "--render", "images") as address:  # fmt: skip
+        logs = folder / "server"
+        words = [f"-T{option}={value}" for option, value in {**TASKS["closure"], "episodes": FEW}.items()]
+        run([inspect, "eval", "recombine/closure", *words, "--model", "openai-api/here/weak", "--log-dir", logs,
+             "--log-format", "json", "--no-log-images", "--display", "none"],
+            folder, HERE_BASE_URL=address, HERE_API_KEY="none")  # fmt: skip
+        found.append(_inspected(logs, "closure, behind the server", "weak", expected(name, "weak", **asked)))
+    logs = folder / "induction"
+    run([inspect, "eval", "recombine/curi", "-Tsplit=boolean", "-Tepisodes=8", "-Trender=words", "--model",
+         "recombine/induction", "--log-dir", logs, "--log-format", "json", "--display", "none"], folder)  # fmt: skip
+    found.append(_inspected(logs, "curi, scenes in words", "induction", None))
+    return found
+
+
+def _inspected(logs: Path, task: str, who: str, against: tuple[dict[str, float], float] | None) -> dict[str, Any]:
+    (file,) = logs.glob("*.json")
+    log = json.loads(file.read_text())
+    metrics = {name: one["value"] for score in log["results"]["scores"] for name, one in score["metrics"].items()}
+    rows = {one["id"]: one["scores"]["verified"]["value"] for one in log["samples"]}
+    name = "balanced_accuracy" if task.startswith("curi") else "mean"
+    said = f"[{metrics.get('lower', 0):.3f}, {metrics.get('upper', 0):.3f}]"
+    return _record(task, who, rows, metrics[name], against, interval=said, error=round(metrics["stderr"], 4))
+
+
+def _record(
+    task: str,
+    who: str,
+    rows: Mapping[str, float],
+    figure: float,
+    against: tuple[Mapping[str, float], float] | None,
+    **more: Any,
+) -> dict[str, Any]:
+    made = {"task": task, "learner": who, "rows": len(rows), "figure": figure, **more}
+    if against is None:
+        return made
+    scores, gap = against
+    same = sum(abs(rows[name] - score) < 1e-9 for name, score in scores.items() if name in rows)
+    return {**made, "gap": gap, "same": same if set(rows) == set(scores) else 0}
+
+
+CLOSURE = ("closure", "--split", "or_mat", "--questions", str(FEW), "--size", "160x120")
+
+
+def verifiers(tools: Tools, folder: Path) -> list[dict[str, Any]]:
+    """The taskset, installed as a package, asked by `vf-eval`."""
+    python, found = tools.ready("verifiers"), []
+    run([python, "-m", "recombine", "export", "verifiers", *CLOSURE, "--out", folder / "taskset"], folder)
+    run([python, "-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps", folder / "taskset"], folder)
+    with served(python, folder, *CLOSURE, "--render", "images") as address:
+        for who in ("strong", "weak"):
+            place = folder / f"vf-{who}"
+            place.mkdir()
+            path = f"{python.parent}:{os.environ['PATH']}"
+            run([python.parent / "vf-eval", "recombine-closure", "--no-push", "--env.agent.harness.id", "null",
+                 "--env.agent.runtime.type", "subprocess", "-n", 4 * FEW, "--model", who, "--client.base-url", address,
+                 "--client.api-key-var", "NO_KEY"], place, NO_KEY="none", PATH=path)  # fmt: skip
+            (file,) = place.glob("outputs/*/traces.jsonl")
+            traces = [trace for line in file.read_text().splitlines() for trace in json.loads(line)["traces"]]
+            rows = {one["task"]["data"]["id"]: one["rewards"]["verified"]["score"] for one in traces}
+            against = expected("closure", who, splits=["or_mat"], first=FEW)
+            found.append(_record("closure", who, rows, float(np.mean([*rows.values()])), against))
+    return found
+
+
+def lmms_eval(tools: Tools, folder: Path) -> list[dict[str, Any]]:
+    """The task folder, asked by `lmms_eval --include_path`."""
+    import pyarrow.parquet as pq
+
+    python, found = tools.ready("lmms-eval"), []
+    run([python, "-m", "recombine", "export", "lmms-eval", *CLOSURE, "--out", folder / "task"], folder)
+    ids = pq.read_table(folder / "task" / "test.parquet", columns=["id"])["id"].to_pylist()
+    with served(python, folder, *CLOSURE, "--render", "images") as address:
+        for who in ("strong", "weak"):
+            out = folder / f"lmms-{who}"
+            run([python, "-m", "lmms_eval", "--model", "async_openai", "--model_args",
+                 f"model_version={who},base_url={address}", "--tasks", "recombine_closure", "--include_path",
+                 folder / "task", "--log_samples", "--output_path", out], folder, OPENAI_API_KEY="none")  # fmt: skip
+            (file,) = out.rglob("*samples*.jsonl")
+            samples = [json.loads(line) for line in file.read_text().splitlines()]
+            rows = {ids[int(one["doc_id"])]: float(one["score"]) for one in samples}
+            against = expected("closure", who, splits=["or_mat"], first=FEW)
+            found.append(_record("closure", who, rows, float(np.mean([*rows.values()])), against))
+    return found
+
+
+def trl(tools: Tools, folder: Path) -> list[dict[str, Any]]:
+    """A tiny model of random weights is trained with GRPO."""
+    python = tools.ready("trl")
+    said = run([python, "-W", "ignore", HERE / "experiments" / "tiny_grpo.py", "--steps", "60"], folder)
+    told = json.loads(said.strip().splitlines()[-1])
+    first, last = (float(np.mean(some)) for some in (told["rewards"][:15], told["rewards"][-15:]))
+    text = f"{told['steps']} steps, {told['weights']:,} weights"
+    return [
+        {"task": f"concept-world, GRPO: {text}", "learner": "random LLaVA", "rows": 480, "figure": last, "first": first}
+    ]
+
+
+SWIFT = """
+import json, sys
+sys.path.insert(0, "rows")
+from swift.dataset import load_dataset
+from swift.template.vision_utils import load_image
+from swift.rewards import orms
+import importlib.util
+spec = importlib.util.spec_from_file_location("plugin", "rows/plugin.py")
+spec.loader.exec_module(importlib.util.module_from_spec(spec))
+rows, _ = load_dataset(["rows/train.jsonl"], num_proc=1, remove_unused_columns=False)
+score = orms["recombine"]()
+said = json.load(open("said.json"))
+found = {}
+for row in rows:
+    for one in row["images"]:
+        load_image(one["bytes"] or one["path"] if isinstance(one, dict) else one)
+    columns = {name: [row[name]] for name in ("solution", "options", "benchmark", "shown")}
+    found[row["id"]] = score([said[row["id"]]], **columns)[0]
+print(json.dumps(found))
+"""
+VERL = """
+import asyncio, json
+import pyarrow.parquet as pq
+from verl.utils.import_utils import load_extern_object
+score = load_extern_object("rows/reward.py", "compute_score")
+said = json.load(open("said.json"))
+found = {}
+for row in pq.read_table("rows/train.parquet").to_pylist():
+    name = row["extra_info"]["id"]
+    found[name] = score(row["data_source"], said[name], row["reward_model"]["ground_truth"], row["extra_info"])["score"]
+print(json.dumps(found))
+"""
+
+
+def _by_reward(tool: str, code: str, tools: Tools, folder: Path) -> list[dict[str, Any]]:
+    """The tool's own loader reads the rows, and its own hook calls the reward, for what the learners say."""
+    python, found = tools.ready(tool), []
+    run([python, "-m", "recombine", "export", tool, *CLOSURE, "--out", folder / "rows"], folder)
+    for who in ("strong", "weak"):
+        study = rc.load("closure", progress=rc.silent)
+        asked = study.asked_rows(["or_mat"], first=FEW)
+        said = {row.id: study.benchmark.verifier.say(row.said, row.options) for row in study.answers(asked, who)}
+        (folder / "said.json").write_text(json.dumps(said))
+        rows = json.loads(run([python, "-c", code], folder).strip().splitlines()[-1])
+        against = expected("closure", who, splits=["or_mat"], first=FEW)
+        found.append(_record("closure, rows and reward alone", who, rows, float(np.mean([*rows.values()])), against))
+    return found
+
+
+def ms_swift(tools: Tools, folder: Path) -> list[dict[str, Any]]:
+    return _by_reward("ms-swift", SWIFT, tools, folder)
+
+
+def verl(tools: Tools, folder: Path) -> list[dict[str, Any]]:
+    return _by_reward("verl", VERL, tools, folder)
+
+
+RUNS: dict[str, Callable[[Tools, Path], list[dict[str, Any]]]] = {
+    "inspect-ai": inspect_ai,
+    "lmms-eval": lmms_eval,
+    "verifiers": verifiers,
+    "trl": trl,
+    "ms-swift": ms_swift,
+    "verl": verl,
+}
+
+
+def reward_speed() -> dict[str, float]:
+    """Seconds for the rewards of 1,000 completions, the best of five."""
+    found = {}
+    episodes = "\n".join(f"{place}. {'yes' if place % 5 else 'no'}" for place in range(26, 51))
+    thought = "<think>" + "hm " * 2000 + "</think>"
+    asked = {
+        "one answer": ("The answer is red.", ["red"], ["red", "blue"], "clevr", []),
+        "25 answers": (episodes, ["yes"] * 25, ["no", "yes"], "curi", ["no"] * 25),
+        "25 answers, 2,000 words before": (thought + episodes, ["yes"] * 25, ["no", "yes"], "curi", ["no"] * 25),
+    }
+    for name, (said, answers, options, benchmark, shown) in asked.items():
+        columns = [[one] * 1000 for one in (said, answers, options, benchmark, shown)]
+        rc.reward(*columns)
+        times = []
+        for _ in range(5):
+            start = time.perf_counter()
+            rc.reward(*columns)
+            times.append(time.perf_counter() - start)
+        found[name] = min(times)
+    return found
+
+
+INTRO = """The strong and the weak learner answer the prompts that any model gets, inside Inspect as models, elsewhere
+behind `recombine serve`. *Same rows* counts the rows on which the tool's own score is what `recombine gap` gives that
+learner; *gap* is the figure of `recombine gap` for the same rows. Made by `make harness`; a tool whose run failed, or
+that has not been run, says so."""
+
+
+def page(known: Mapping[str, Any]) -> str:
+    """The page of what was measured."""
+    lines = [
+        "# Harnesses: real runs of the real tools",
+        "",
+        INTRO,
+        "",
+        "| tool | version | task | who answers | rows | the tool's figure | gap | same rows | interval of the tool |",
+        "|---|---|---|---|---:|---:|---:|---:|---|",
+    ]
+    for tool in NEEDS:
+        told = known.get(tool)
+        if told is None or "failed" in told:
+            why = "not run" if told is None else told["failed"]
+            lines.append(f"| {tool} | {'' if told is None else told['version']} | {why} | | | | | | |")
+            continue
+        for one in told["runs"]:
+            gap = f"{one['gap']:.4f}" if "gap" in one else ""
+            same = f"{one['same']} of {one['rows']}" if "same" in one else ""
+            figure = (
+                f"{one['figure']:.4f}" if "first" not in one else f"reward {one['first']:.3f} → {one['figure']:.3f}"
+            )
+            cells = (
+                tool,
+                told["version"],
+                one["task"],
+                one["learner"],
+                one["rows"],
+                figure,
+                gap,
+                same,
+                one.get("interval", ""),
+            )
+            lines.append("| " + " | ".join(map(str, cells)) + " |")
+    lines += ["", "## Rewards", "", "| 1,000 completions with | seconds |", "|---|---:|"]
+    lines += [f"| {name} | {seconds:.3f} |" for name, seconds in known.get("reward", {}).items()]
+    lines += ["", f"Machine: {known.get('machine', '')}. Figures are of demo scale, seed 0.", ""]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    read = argparse.ArgumentParser(description=__doc__)
+    read.add_argument("--tools", type=Path, default=HERE / "out" / "harness")
+    read.add_argument("--only", action="append", choices=[*RUNS])
+    read.add_argument("--out", type=Path, default=HERE / "docs" / "results" / "harness.md")
+    asked = read.parse_args()
+    data = asked.out.parent / "data" / f"{asked.out.stem}.json"
+    known = json.loads(data.read_text()) if data.exists() else {}
+    tools = Tools(asked.tools.resolve())
+    for tool in asked.only or RUNS:
+        with TemporaryDirectory() as folder:
+            try:
+                runs = RUNS[tool](tools, Path(folder))
+                known[tool] = {"version": tools.version(tool), "runs": runs}
+                print(tool, json.dumps(runs, indent=1))
+            except (RuntimeError, subprocess.CalledProcessError, ValueError, KeyError) as error:
+                print(f"{tool} failed: {error}", file=sys.stderr)
+                known[tool] = {"version": "", "failed": "the run failed"}
+    known["reward"] = reward_speed()
+    known["machine"] = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
+    data.write_text(json.dumps(known, indent=1) + "\n")
+    asked.out.write_text(page(known))
+
+
+if __name__ == "__main__":
+    main()
