@@ -21,6 +21,7 @@ from recombine.benchmarks.clevr.meaning import answer_text, trace
 from recombine.benchmarks.clevr.pipeline import ClevrPipeline, clevr_scale
 from recombine.benchmarks.clevr.program import TOKENS, read_program
 from recombine.benchmarks.clevr.trace import plain_scene
+from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.language.expr import Expr
 from recombine.metrics.intervals import Interval, share
 from recombine.render.raytrace import raytrace
@@ -31,10 +32,15 @@ from recombine.solvers.programs import NULL
 from recombine.solvers.scene_labels import labels_of
 from recombine.solvers.scene_parsing import CLOSE, matched
 from recombine.store.errors import UserError
+from recombine.store.key import Key
 from recombine.store.store import Store, read_table
 from recombine.store.writing import write_text
 
 BINS = (0.0, 0.6, 0.8, 0.95, 0.99, 0.999, 1.0)
+FRESH = 600
+"""Pictures for the figure."""
+NAMED = 0.97
+"""Mean beliefs below which a dot has a name: above they stand too close."""
 FEWEST = 15
 """Objects without which a dot says nothing."""
 
@@ -76,7 +82,7 @@ def main() -> None:
         right += last is not None and last.value is not None and answer_text(last.kind, last.value) == row["answer"]
     print(f"{len(rows)} questions: right {right / len(rows):.4f}; read as their own program {same / len(rows):.4f}")
     if given.figure:
-        drawn(given.figure, seen, scenes, pairs)
+        drawn(given.figure, parser)
     print("beliefs:", {name: calibration(seen, scenes, pairs, name) for name in said.codes})
 
 
@@ -103,9 +109,12 @@ def written(run: Path, study: ClevrPipeline) -> list[Expr | None]:
     return found
 
 
-def drawn(file: Path, seen, scenes, pairs) -> None:
-    """How often the likeliest value is right, by how sure the parser is of it."""
-    dots = []
+def drawn(file: Path, parser) -> None:
+    """How often the likeliest value is right, by how sure the parser is of it, in new pictures."""
+    scenes, dots = ClevrWorld().sample(FRESH, Key(0) / "calibration figure"), []
+    pictures = raytrace(scenes, 320, 240, ("rgb", "objects"))
+    seen = sight.in_order(parser, parser.perceive(pictures.rgb))
+    pairs = matched(labels_of(scenes, pictures.objects), seen.centre, seen.count, CLOSE)
     for name in scenes.codes:
         belief = seen.beliefs[name][pairs.picture, pairs.said]
         top, right = belief.max(axis=1), belief.argmax(axis=1) == scenes.codes[name][pairs.picture, pairs.true]
@@ -115,7 +124,13 @@ def drawn(file: Path, seen, scenes, pairs) -> None:
                 many, hits = int(mine.sum()), int(right[mine].sum())
                 one = share(hits, many)
                 value = Interval(100 * one.value, 100 * one.low, 100 * one.high)
-                dots.append(Dot(f"{name}, {many}", 100 * float(top[mine].mean()), value))
+                dots.append(
+                    Dot(
+                        f"{name}, {many} objects" if top[mine].mean() < NAMED else "",
+                        100 * float(top[mine].mean()),
+                        value,
+                    )
+                )
     title = "How often the likeliest value is right, by how sure the parser is of it"
     write_text(file, stand_alone(scatter_chart(dots, title, "belief, percent", "right, percent", diagonal=True)))
 

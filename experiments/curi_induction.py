@@ -34,7 +34,9 @@ DOUBTS = (1e-2, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6)
 """Those that are tried on validation episodes."""
 TRIED = 16
 """Validation episodes of each split that a doubt is chosen on."""
-PARSER = "the parser of `docs/results/parsers.md`"
+KEPT = Path("docs/results/data/curi-induction.json")
+SIZES = ("100", "100@4096", "24")
+"""Of the runs that a page shows, the first that has all splits: episodes of each, and scenes of the world."""
 NETWORKS_PAGE = Path("docs/results/curi-networks.md")
 MODALITIES = ("schema", "image", "sound")
 PRIORS = ("grammar", "learnt")
@@ -44,18 +46,23 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--episodes", type=int, default=100, help="of each split")
     options.add_argument("--scale", default="demo")
+    options.add_argument("--scenes", type=int, help="of the world, fewer than the scale has: pictures take long")
     options.add_argument("--modality", action="append", choices=MODALITIES)
     options.add_argument("--prior", action="append", choices=PRIORS)
     options.add_argument("--negatives", action="append", choices=("hard", "easy"))
-    options.add_argument("--kept", type=Path, default=Path("out/curi-induction.json"))
+    options.add_argument("--kept", type=Path, default=KEPT)
     options.add_argument("--out", type=Path)
+    options.add_argument("--only-page", action="store_true", help="write what is kept, compute nothing")
     given = options.parse_args()
     torch.set_num_threads(1)
-    study = CuriPipeline(Setup(RELEASE, SCALES[given.scale]), Store.default())
+    scale = SCALES[given.scale]
+    scale = replace(scale, scenes=given.scenes) if given.scenes else scale
+    study = CuriPipeline(Setup(RELEASE, scale), Store.default())
+    size = f"{given.episodes}" + (f"@{given.scenes}" if given.scenes else "")
     kept = json.loads(given.kept.read_text()) if given.kept.exists() else {}
-    for modality in given.modality or MODALITIES:
+    for modality in () if given.only_page else given.modality or MODALITIES:
         seeing = learner(study, modality)
-        chosen = f"doubt/{modality}/{given.scale}"
+        chosen = f"doubt/{modality}"
         if chosen not in kept:
             kept[chosen] = tried(study, seeing)
             print(chosen, kept[chosen], flush=True)
@@ -64,7 +71,7 @@ def main() -> None:
         for negatives in given.negatives or ("hard", "easy"):
             for split in SPLITS:
                 for prior in given.prior or PRIORS:
-                    name = f"{modality}/{prior}/{split}/{negatives}/{given.episodes}"
+                    name = f"{modality}/{prior}/{split}/{negatives}/{size}"
                     if name in kept:
                         continue
                     solver = replace(
@@ -73,7 +80,7 @@ def main() -> None:
                     kept[name] = scored(study, solver, split, negatives, given.episodes)
                     print(name, kept[name], flush=True)
                     write_text(given.kept, json.dumps(kept, indent=1) + "\n")
-                oracles = f"oracles/{split}/{negatives}/{given.episodes}"
+                oracles = f"oracles/{split}/{negatives}/{size}"
                 if oracles not in kept:
                     exam = of_exam.exam(study, split, negatives, given.episodes)
                     kept[oracles] = {
@@ -81,7 +88,7 @@ def main() -> None:
                         for who, one in of_exam.learners(study, exam).items()
                     }
     if given.out:
-        write_page(given.out, kept, given.episodes, given.scale)
+        write_page(given.out, kept, given.scale)
 
 
 def tried(study: CuriPipeline, solver: Induction) -> dict[str, float]:
@@ -128,33 +135,48 @@ def named(study: CuriPipeline, solver: Induction, split: str, negatives: str, ep
     return right / episodes
 
 
-def write_page(out: Path, kept: dict, episodes: int, scale: str) -> None:
+def write_page(out: Path, kept: dict, scale: str) -> None:
     chapters = []
     for negatives in ("hard", "easy"):
-        names = [f"{modality}/{prior}" for modality in MODALITIES for prior in PRIORS]
-        there = [name for name in names if f"{name}/{SPLITS[0]}/{negatives}/{episodes}" in kept]
+        there = complete(kept, negatives)
         if there:
-            known = kept[f"{there[0]}/{SPLITS[0]}/{negatives}/{episodes}"]
-            metrics = [metric for metric in ("mAP", "accuracy", "named") if metric in known]
-            tables = [table(kept, there, metric, negatives, episodes) for metric in metrics]
+            known = [kept[f"{name}/{SPLITS[0]}/{negatives}/{size}"] for name, size in there.items()]
+            metrics = [metric for metric in ("mAP", "accuracy", "named") if any(metric in one for one in known)]
+            tables = [table(kept, there, metric, negatives) for metric in metrics]
             chapters.append(Chapter(f"{negatives.capitalize()} negatives", tuple(tables)))
-    there = [name for name in names if f"{name}/{SPLITS[0]}/hard/{episodes}" in kept]
-    chapters.append(Chapter("Beside Table 2's rows", (every_row(kept, there, episodes),)))
-    chapters.append(Chapter("The doubt", (doubts(kept, scale),)))
+    chapters.append(Chapter("Beside Table 2's rows", (every_row(kept, complete(kept, "hard")),)))
+    chapters.append(Chapter("The doubt", (doubts(kept),)))
     said = Path(__file__).with_name("curi_induction.md").read_text(encoding="utf-8")
-    intro = said.format(episodes=episodes, scale=scale, readings=READINGS, parser=kept.get("parser", PARSER))
-    write_document(out, "CURI: weighing the whole language", intro, chapters)
+    write_document(out, "CURI: weighing the whole language", said.format(scale=scale, readings=READINGS), chapters)
 
 
-def every_row(kept: dict, there: list[str], episodes: int) -> Table:
+def complete(kept: dict, negatives: str) -> dict[str, str]:
+    """The learners that have sat all splits, with the size of the run that is shown."""
+    found = {}
+    for name in (f"{modality}/{prior}" for modality in MODALITIES for prior in PRIORS):
+        done = [size for size in SIZES if all(f"{name}/{split}/{negatives}/{size}" in kept for split in SPLITS)]
+        if done:
+            found[name] = done[0]
+    return found
+
+
+def sizes_in_words(there: dict[str, str]) -> str:
+    said = []
+    for name, size in there.items():
+        episodes, _, scenes = size.partition("@")
+        said.append(f"{name} {episodes} episodes of each split" + (f", a world of {scenes} scenes" if scenes else ""))
+    return "; ".join(said)
+
+
+def every_row(kept: dict, there: dict[str, str]) -> Table:
     """All rows of Table 2, ours from the page of our networks, the oracles', and the learner's."""
     rows = [(f"paper, {modality}, {network}", row) for (modality, network), row in NETWORKS["mAP"].items()]
     told = [(name, *(row[split][0] if split in row else None for split in SPLITS)) for name, row in rows]
     told += our_networks(NETWORKS_PAGE.read_text(encoding="utf-8"))
-    oracles = [kept.get(f"oracles/{split}/hard/{episodes}", {}) for split in SPLITS]
+    oracles = [kept.get(f"oracles/{split}/hard/{SIZES[0]}", {}) for split in SPLITS]
     told += [(f"{who} oracle", *(one[who]["mAP"] if one else None for one in oracles)) for who in ("strong", "weak")]
-    for name in there:
-        told.append((name, *(kept[f"{name}/{split}/hard/{episodes}"]["mAP"][0] for split in SPLITS)))
+    for name, size in there.items():
+        told.append((name, *(kept[f"{name}/{split}/hard/{size}"]["mAP"][0] for split in SPLITS)))
     columns = (Column("learner"), *(Column(split, "right", ".1f") for split in SPLITS), Column("mean", "right", ".1f"))
     means = [float(np.mean(row[1:])) if None not in row[1:] else None for row in told]
     note = (
@@ -174,9 +196,9 @@ def our_networks(page: str) -> list[tuple]:
     return [(f"ours, {name}", *(row.get(split) for split in SPLITS)) for name, row in found.items()]
 
 
-def doubts(kept: dict, scale: str) -> Table:
+def doubts(kept: dict) -> Table:
     """What every doubt gives on validation episodes."""
-    names = {modality: f"doubt/{modality}/{scale}" for modality in MODALITIES}
+    names = {modality: f"doubt/{modality}" for modality in MODALITIES}
     there = {modality: kept[name] for modality, name in names.items() if name in kept}
     columns = (Column("doubt"), *(Column(modality, "right", ".1f") for modality in there))
     rows = tuple((f"{doubt:g}", *(one[str(doubt)] for one in there.values())) for doubt in DOUBTS)
@@ -185,7 +207,7 @@ def doubts(kept: dict, scale: str) -> Table:
     return Table("How likely a label contradicts what was perceived", columns, rows, note)
 
 
-def table(kept: dict, there: list[str], metric: str, negatives: str, episodes: int) -> Table:
+def table(kept: dict, there: dict[str, str], metric: str, negatives: str) -> Table:
     """One row per split, and the mean."""
     best = {
         (modality, split): max(
@@ -196,13 +218,13 @@ def table(kept: dict, there: list[str], metric: str, negatives: str, episodes: i
         if metric in NETWORKS and negatives == "hard"
     }
     published = [f"paper, best network, {modality}" for modality in MODALITIES] if best else []
-    asked = f"oracles/{SPLITS[0]}/{negatives}/{episodes}"
-    oracles = ["strong", "weak"] if metric == "mAP" and asked in kept else []
+    oracles = ["strong", "weak"] if metric == "mAP" else []
+    there = {name: size for name, size in there.items() if metric in kept[f"{name}/{SPLITS[0]}/{negatives}/{size}"]}
     columns = (Column("split"), *(Column(name, "right", ".1f") for name in (*there, *oracles, *published)))
     rows, sums = [], []
     for split in SPLITS:
-        cells = [kept[f"{name}/{split}/{negatives}/{episodes}"][metric] for name in there]
-        ideal = kept.get(f"oracles/{split}/{negatives}/{episodes}", {})
+        cells = [kept[f"{name}/{split}/{negatives}/{size}"][metric] for name, size in there.items()]
+        ideal = kept.get(f"oracles/{split}/{negatives}/{SIZES[0]}", {})
         more = [ideal[who]["mAP"] if who in ideal else None for who in oracles]
         more += [best[modality, split] for modality in MODALITIES] if best else []
         rows.append((split, *(Interval(*cell) if isinstance(cell, list) else cell for cell in cells), *more))
@@ -213,7 +235,7 @@ def table(kept: dict, there: list[str], metric: str, negatives: str, episodes: i
         "accuracy": "Class-balanced accuracy on the query, percent.",
         "named": "How often the concept that it names holds on exactly the scenes of the right one, percent.",
     }[metric]
-    return Table(metric, columns, (*rows, ("mean", *means)), note)
+    return Table(metric, columns, (*rows, ("mean", *means)), f"{note} Sizes: {sizes_in_words(there)}.")
 
 
 if __name__ == "__main__":

@@ -252,7 +252,7 @@ def requests(folder: Path) -> Reader:
 
     store = Store(folder / "home")
     rooms = Rooms(store, None, {"concept-world": ConceptWorld(store=store)})
-    served, loop = app(rooms, Door(8000)), asyncio.new_event_loop()
+    served = app(rooms, Door(8000))
 
     async def asked(path: str, query: bytes, body: bytes) -> tuple[int, bytes]:
         sent: list[dict[str, Any]] = []
@@ -276,7 +276,7 @@ def requests(folder: Path) -> Reader:
     def read(data: bytes) -> None:
         line, _, body = data.partition(b"\n")
         path, _, query = line.partition(b"?")
-        status, said = loop.run_until_complete(asked(path.decode("utf-8", "replace"), query, body))
+        status, said = asyncio.run(asked(path.decode("utf-8", "replace"), query, body))
         assert status < 500, f"{status}: {said[:300]!r}"
         assert b"Traceback" not in said and b".py" not in said, f"a trace of the program: {said[:300]!r}"
         if status != 200:

@@ -65,11 +65,19 @@ def _can_be_written(folder: Path) -> None:
     if not there.is_dir():
         raise UserError(f"{there} is a file, not a folder; choose another place")
     try:  # permissions alone do not tell: a disk may be read-only, and some folders take no files from anybody
-        probe = there / f"{PART}{secrets.token_hex(8)}"
-        os.close(os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
-        probe.unlink()
+        _try_to_write(there)
     except OSError:
         raise UserError(f"{there} cannot be written to; choose another place, or mend the permissions") from None
+
+
+def _try_to_write(folder: Path) -> None:
+    """Make a file that has no name, which no kill leaves behind; one with a name where the disk knows no such files."""
+    try:
+        os.close(os.open(folder, os.O_WRONLY | os.O_TMPFILE, 0o600))
+    except (AttributeError, OSError):
+        probe = folder / f"{PART}{secrets.token_hex(8)}"
+        os.close(os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
+        probe.unlink()
 
 
 def write_bytes(file: Path, content: bytes) -> None:

@@ -17,9 +17,9 @@ pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore")]
 ENGINES = ("slurm:cluster=local", "ray")
 SEVERAL = ("--scale", "several", "--split", "counting")
 COMMANDS = {
-    "make": ["make", "curi", *SEVERAL, "--render", "images", "--size", "8x8", "--episodes", "1000", "--out", "{}/data"],
-    "render": ["render", "{}/data", "--size", "9x8", "--first", "2500", "--out", "{}/pictures"],
-    "rows": ["rows", "curi", *SEVERAL, "--render", "images", "--size", "8x8", "--episodes", "1100", "--out", "{}/rows"],
+    "make": ["make", "curi", *SEVERAL, "--render", "images", "--size", "8x8", "--episodes", "60", "--out", "{}/data"],
+    "render": ["render", "{}/data", "--size", "9x8", "--first", "1500", "--out", "{}/pictures"],
+    "rows": ["rows", "curi", *SEVERAL, "--render", "images", "--size", "8x8", "--episodes", "60", "--out", "{}/rows"],
     "gap": ["gap", "curi", *SEVERAL, "--out", "{}/gap.json"],
     "report": ["report", "concept-world", "--scale", "several", "--out", "{}/report.md"],
     "train": ["train", "concept-world", "--scale", "demo", "--split", "sequences", "--model", "mlp", "--epochs", "1",
@@ -32,7 +32,7 @@ TIMED = ("environment.json", "spent.json", "metrics.parquet", "training.lock")
 def several() -> Iterator[None]:
     """Scales of several shards."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(curi.SCALES, "several", curi.Scale("several", 33_000, 20_000, 6, 3, 1_100))
+        patch.setitem(curi.SCALES, "several", curi.Scale("several", 33_000, 20_000, 6, 3, 60))
         patch.setitem(concept_world.SHARES, "several", 0.02)
         yield
 

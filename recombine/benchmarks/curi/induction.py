@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 READINGS = 8
 """Readings of a scene that is seen or heard."""
-DOUBT = {"schema": 1e-4, "image": 1e-4, "sound": 1e-4}
+DOUBT = {"schema": 1e-4, "image": 1e-5, "sound": 1e-5}
 """How likely a label contradicts what was perceived, beside what the readings say."""
 MOST = 6
 """Objects of a scene that are perceived at most."""
