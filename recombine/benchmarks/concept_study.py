@@ -19,6 +19,7 @@ from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.tasks.exam import Exam, Marks
 from recombine.tasks.examples import Examples, Observed
+from recombine.tasks.made_splits import Items, is_file, need_atoms
 from recombine.tasks.splits import Split
 
 ANSWERS = ("no", "yes")
@@ -70,10 +71,23 @@ class ConceptStudy(Study):
         return Examples(scenes, concepts, ANSWERS, rows, concept, target, rows, shown, concept_visible=True)
 
     def exams(self, splits: Splits = (), part: Part = "test") -> Sequence[Exam]:
+        return [self._exam(self._split(name), part_named(part)) for name in splits or self.language.splits]
+
+    def _split(self, name: str) -> Split:
+        """A split by its name, or by the file that it was written to."""
+        if is_file(name):
+            found = self.split_of(name).split()
+            need_atoms(found.name, self.concepts(found.train), self.concepts(found.test), self.atom)
+            return found
         known = self.language.splits
-        if unknown := [name for name in splits if name not in known]:
-            raise UserError(f"{self.name} has no split '{unknown[0]}'; choose one of {', '.join(known)}")
-        return [self._exam(known[name], part_named(part)) for name in splits or known]
+        if name not in known:
+            raise UserError(f"{self.name} has no split '{name}'; choose one of {', '.join(known)}")
+        return known[name]
+
+    def split_items(self) -> Items:
+        """The concepts that may be asked about."""
+        concepts = self.concepts()
+        return Items(concepts, np.arange(len(concepts)), np.ones(len(concepts)), True)
 
     def _exam(self, split: Split, part: str) -> Exam:
         side = split.train if part == "train" else split.test
@@ -85,7 +99,8 @@ class ConceptStudy(Study):
         return Exam(split.name, ANSWERS, train, pieces, _mark, key, title=split.title)
 
     def learners(self, exam: Exam) -> Mapping[str, Runs]:
-        known = {"strong": self.concepts(), "weak": self.concepts(self.language.splits[exam.name].train)}
+        trained = tuple(dict.fromkeys(exam.train().concepts))
+        known = {"strong": self.concepts(), "weak": trained}
         return {name: Runs(self.language, concepts) for name, concepts in known.items()}
 
 

@@ -180,9 +180,7 @@ def _of_groups(piece: Piece, chosen: np.ndarray) -> Piece:
     examples = piece.examples
     _, number = np.unique(examples.group, return_inverse=True)
     kept = chosen[number]
-    columns = {name: getattr(examples, name)[kept] for name in ("scene", "concept", "target", "group", "given")}
-    text = None if examples.text is None else examples.text[kept]
-    return Piece(replace(examples, **columns, text=text), piece.scene[kept], piece.first)
+    return Piece(examples.rows(kept), piece.scene[kept], piece.first)
 
 
 # --- the learners ---------------------------------------------------------------------------------------------------

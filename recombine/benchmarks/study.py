@@ -26,7 +26,7 @@ from recombine.benchmarks.laws import LAWS, LawBroken
 from recombine.benchmarks.row_export import Asked, stream
 from recombine.benchmarks.row_export import write as write_rows
 from recombine.benchmarks.scoring import Scored, answered_by, score_table, scores, solvers_named
-from recombine.language.expr import Expr
+from recombine.language.expr import Expr, Symbol
 from recombine.metrics.comparisons import ordered
 from recombine.metrics.gap import FEWEST_WORLDS, Gap, gap, gap_to_best
 from recombine.metrics.speed import Speed
@@ -50,6 +50,7 @@ from recombine.store.store import Store, read_table, write_table
 from recombine.tasks.difficulty import Difficulty
 from recombine.tasks.exam import Exam, Marks
 from recombine.tasks.examples import Examples
+from recombine.tasks.made_splits import MOST_ATOMS, Items, MadeSplit, check_wish, make_split, read_split
 from recombine.tasks.rows import Answer, Piece, Row, RowSet
 
 if TYPE_CHECKING:
@@ -401,6 +402,38 @@ class Study(Opened):
         return write_rows(
             self.asked_rows(splits, part, form, first, render, size, difficulty), Path(out), format, {}, tell
         )
+
+    def atom(self, symbol: Symbol) -> str | None:
+        """What a symbol is called when combinations are held out; nothing where it says nothing."""
+        return str(symbol)
+
+    def split_items(self) -> Items:
+        """The concepts or programs that a split divides."""
+        raise UserError(
+            f"{self.name} has no concepts that could be dealt to two sides; write an experiment of your own"
+        )
+
+    def split_of(self, file: str) -> MadeSplit:
+        """A split that was written as data."""
+        return read_split(file, self.name, self.atom)
+
+    def made_split(
+        self,
+        out: str | Path,
+        *,
+        how: Annotated[str, "mcd (maximum compound divergence), orthotopic or pairwise."] = "mcd",
+        share: Annotated[float, "The part that is tested, at most."] = 0.2,
+        divergence: Annotated[float | None, "For mcd: stop at this compound divergence."] = None,
+        atoms: Annotated[float, "For mcd: the divergence of atoms that is allowed."] = MOST_ATOMS,
+    ) -> MadeSplit:
+        """Make a split that holds combinations out and keeps every atom, and write it as data."""
+        free_file(out, (".json",))
+        check_wish(how, share, divergence)
+        name, key = Path(out).stem, Key(self.seed) / "split" / how
+        items = self.split_items()._replace(word=self.atom, most_atoms=atoms)
+        found = make_split(items, how, name, self.name, key, share, divergence)
+        found.write(out)
+        return found
 
     def scales_for(self, rows: int) -> Iterable[Any]:
         """Scales to try, one after the other, for so many rows of each test."""

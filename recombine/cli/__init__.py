@@ -33,6 +33,7 @@ ABOUT = {
     "show": "A benchmark and a split, such as curi/boolean or clevr/one_hop.",
     "eval": "A benchmark, or the folder of a run.",
     "report": f"A benchmark, such as curi; or {', '.join(SUBJECTS)}.",
+    "weights": "The folder of a run.",
     "export": "The tool: lmms-eval, vlmevalkit, trl, verl, ms-swift or verifiers.",
     "push": "A folder made with --out, or an artefact of the store: STAGE/DIGEST.",
     "pull": "The place that it was pushed to.",

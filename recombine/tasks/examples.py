@@ -68,6 +68,11 @@ class Examples:
         text = None if self.text is None else self.text[order]
         return replace(self, **columns, text=text, group=rank[order]), order
 
+    def rows(self, kept: np.ndarray) -> "Examples":
+        """Some of the rows, bool[rows] or int[kept]."""
+        columns = {name: getattr(self, name)[kept] for name in ("scene", "concept", "target", "group", "given")}
+        return replace(self, **columns, text=None if self.text is None else self.text[kept])
+
     @property
     def asked(self) -> np.ndarray:
         """The targets that a solver must find, int[asked rows]."""

@@ -43,6 +43,11 @@ VERBS = {
         "fresh closure --seed 2027 --n 500 --out data/fresh",
         "fresh",
     ),
+    "split": Verb(
+        "Make a split that holds combinations out and keeps every atom; --split of any command takes the file.",
+        "split curi --how mcd --out mcd.json",
+        "made_split",
+    ),
     "render": Verb(
         "Render the scenes of a dataset again: in another size, as photos, with other instruments.",
         "render data/curi --size 480x320 --out data/curi-large",
@@ -75,6 +80,10 @@ VERBS = {
     "table": Verb(
         "All finished runs of a folder, mean and interval over seeds, beside the paper's numbers.",
         "table concept-world runs",
+    ),
+    "weights": Verb(
+        "The best network of a run for others: model.safetensors with plain names, config.json, a card.",
+        "weights runs/RUN --out weights",
     ),
     "store": Verb("What is kept, how large and how old; verify it, and remove what may go.", "store prune --older 30d"),
     "explore": Verb(

@@ -20,6 +20,7 @@ from recombine.report.training_progress import ProgressPrinter
 from recombine.solvers.training import records
 from recombine.solvers.training.records import as_written, read_config, read_results
 from recombine.solvers.training.settings import need_torch
+from recombine.solvers.training.tracking import tracked
 from recombine.store.durations import time_of
 from recombine.store.engine import Engine, InProcess, Progress, engine, silent
 from recombine.store.errors import UserError
@@ -45,6 +46,7 @@ def train(
     precision: Annotated[
         Literal["float32", "bfloat16"], "bfloat16 is faster on a GPU or with AMX, far slower elsewhere."
     ] = "float32",
+    track: Annotated[str | None, "Also tell trackio or wandb what is measured; the package must be installed."] = None,
     store: Store | None = None,
     progress: Progress = silent,
     **options: Any,
@@ -66,7 +68,7 @@ def train(
         if not any(option in changes(kind.options) for kind in kinds):
             raise UserError(f"the option '{option}' says nothing to {', '.join(names)}; leave it out")
     place, store = folder_for_runs(out), store or Store.default()
-    with engine(workers, progress) as running:
+    with tracked(track), engine(workers, progress) as running:
         study = networks.study(kinds[0], store, running)
         store.need(networks.size(study, max(1, len(set(splits)))))
         jobs = [

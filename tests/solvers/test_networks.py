@@ -151,3 +151,13 @@ def test_the_cnn_sees_the_same_where_it_works_out_only_what_is_not_black(points:
         gradients.append([seen.detach(), *(weight.grad.clone() for weight in network.parameters())])  # type: ignore[union-attr]
     for dense, sparse in zip(*gradients):
         assert torch.allclose(dense, sparse, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_compiled_network_says_the_same(name: str) -> None:
+    """In one graph: none may branch on what it sees. The eager backend runs what was traced, without a compiler."""
+    network, seen = build(name, 32, 3, KEY).eval(), pictures()
+    seen[:, :, 8:] = 0  # mostly black, where some networks take a shorter way
+    with torch.no_grad():
+        compiled = torch.compile(network, fullgraph=True, backend="eager")
+        assert torch.allclose(compiled(seen), network(seen), atol=1e-5)

@@ -8,8 +8,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,9 @@ from recombine.solvers.training.loop import Progress, load_best, train
 from recombine.solvers.training.records import read_metrics
 from recombine.solvers.training.run import Run
 from recombine.solvers.training.settings import Training, ValidationState
+from recombine.solvers.training.tensors import read_tensors
+from recombine.solvers.training.tracking import tracked
+from recombine.solvers.training.weights import write_weights
 from recombine.store.errors import UserError
 from tests.solvers.objectives import KEY, TRAINING, Tiny, checkpoints, learn, run_in
 
@@ -250,8 +254,50 @@ def test_tensorboard_sees_what_the_metrics_say(whole: Path, tmp_path: Path) -> N
     learn(tmp_path)
     (file,) = tmp_path.glob("events.*")
     seen = [(scalar.step, scalar.name) for scalar in read_scalars(file)]
-    assert seen == [(row.step, row.name) for row in read_metrics(tmp_path)]
+    panels = [name if "/" in name else f"train/{name}" for name in (row.name for row in read_metrics(tmp_path))]
+    assert [name for _, name in seen] == panels and {name.partition("/")[0] for name in panels} == {
+        "train",
+        "validation",
+    }
+    assert [step for step, _ in seen] == [row.step for row in read_metrics(tmp_path)]
     assert [s.value for s in read_scalars(file)] == pytest.approx([row.value for row in read_metrics(tmp_path)])
+
+
+def test_the_best_network_goes_to_others_with_plain_names(whole: Path, tmp_path: Path) -> None:
+    folder = write_weights(whole, tmp_path / "weights")
+    tensors, _ = read_tensors(folder / "model.safetensors")
+    network = Tiny(KEY / "elsewhere").network
+    network.load_state_dict(tensors)
+    best = Tiny(KEY).network
+    load_best(run_in(whole).best, best, run_in(whole).identity)
+    assert all(torch.equal(one, two) for one, two in zip(network.state_dict().values(), best.state_dict().values()))
+    config = json.loads((folder / "config.json").read_text())
+    assert config["network"]["name"] == "tiny" and config["parameters"] == sum(one.numel() for one in tensors.values())
+    assert "# tiny on" in (folder / "README.md").read_text()
+    with pytest.raises(UserError, match="exists and is not empty"):
+        write_weights(whole, folder)
+    with pytest.raises(UserError, match="not the folder of a run"):
+        write_weights(tmp_path, tmp_path / "none")
+
+
+def test_whoever_tracks_is_told_everything_and_decides_nothing(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[str, object]] = []
+    package = ModuleType("trackio")
+    package.__spec__ = ModuleSpec("trackio", None)
+    for name in ("init", "log", "finish"):
+        monkeypatch.setattr(package, name, lambda *a, _said=name, **k: told.append((_said, a or k)), raising=False)
+    monkeypatch.setitem(sys.modules, "trackio", package)
+    with tracked("trackio"):
+        learn(tmp_path)
+    names = [name for name, _ in told]
+    assert names[0] == "init" and names[-1] == "finish" and names.count("log") == len(names) - 2 > 0
+    assert (run_in(tmp_path).best).read_bytes() == run_in(whole).best.read_bytes()
+    with pytest.raises(UserError, match="there is no tracker 'chess'"), tracked("chess"):
+        raise AssertionError
+    with pytest.raises(UserError, match="wandb is not installed; install it with"), tracked("wandb"):
+        raise AssertionError
 
 
 def test_the_folder_says_what_and_where(whole: Path) -> None:

@@ -214,7 +214,7 @@ def _layout(view: QuestionView) -> dict[int, _Box]:
     """Each node right of its inputs, as high as they are on average; every branch begins in a row of its own."""
     lines = {node.id: tuple(textwrap.wrap(node.words, 15)) for node in view.program}
     tall = 2 * _PAD + _LINE * (1 + max(map(len, lines.values())))
-    widths = {node.id: _box_width(node, lines[node.id]) for node in view.program}
+    widths = {node.id: _box_width(node, lines[node.id], view.steps[node.id]) for node in view.program}
     column, row = dict[int, int](), dict[int, float]()
     for node in view.program:
         column[node.id] = max((column[i] + 1 for i in node.inputs), default=0)
@@ -237,8 +237,10 @@ def _layout(view: QuestionView) -> dict[int, _Box]:
     }
 
 
-def _box_width(node: ProgramNode, lines: Sequence[str]) -> float:
-    return 2 * _PAD + max(40.0, 6.2 * len(node.label), *(6.9 * len(line) for line in lines))
+def _box_width(node: ProgramNode, lines: Sequence[str], step: StepView) -> float:
+    """Wide enough for what stands in the box, and for the answer below it."""
+    below = 7.6 * len(step.value) if step.objects is None else 0.0
+    return max(below, 2 * _PAD + max(40.0, 6.2 * len(node.label), *(6.9 * len(line) for line in lines)))
 
 
 def _arrow(start: _Box, end: _Box) -> str:
@@ -410,7 +412,8 @@ def _lit(view: QuestionView, step: StepView) -> tuple[int, ...]:
 
 def _large(view: QuestionView, value: str) -> str:
     ratio = f"{number(view.image[0])}/{number(view.image[1])}"
-    style = f"aspect-ratio:{ratio};display:grid;place-items:center;font:600 1.5rem ui-serif,Georgia,serif"
+    place = "display:grid;place-items:center;text-align:center;padding:0 .4rem"
+    style = f"aspect-ratio:{ratio};{place};font:600 1.5rem ui-serif,Georgia,serif"
     return f'<div style="{style};background:var(--ground)">{escape(value)}</div>'
 
 

@@ -23,6 +23,7 @@ from recombine.benchmarks.clevr.program import read_program
 from recombine.benchmarks.clevr.question_page import QuestionView, question_card
 from recombine.benchmarks.clevr.questions import Rules
 from recombine.benchmarks.clevr.speed import speeds
+from recombine.benchmarks.clevr.split_exam import items_of, split_exam, split_learners
 from recombine.benchmarks.clevr.world import COGENT, ClevrWorld, Condition
 from recombine.benchmarks.study import First, Render, Seed, Size, Splits, Study, Workers, part_named
 from recombine.benchmarks.study import Part as PartName
@@ -38,6 +39,7 @@ from recombine.store.errors import UserError
 from recombine.store.outputs import positive
 from recombine.store.store import Store, read_table
 from recombine.tasks.exam import Exam
+from recombine.tasks.made_splits import Items, MadeSplit, is_file
 from recombine.tasks.rows import Piece, RowSet
 from recombine.world.scenes import Scenes, join
 from recombine.world.shards import read_scenes
@@ -106,6 +108,7 @@ class Clevr(Study):
         pairs = () if self.condition is None else self.condition.held_out
         rules = Rules(strict=edition == "paper")
         chosen = world or ClevrWorld(cogent=cogent, held_out=pairs)
+        self.made: dict[str, MadeSplit] = {}
         self.study = ClevrPipeline(size, seed, self.store, self.engine, chosen, rules)
 
     @property
@@ -137,9 +140,21 @@ class Clevr(Study):
 
     def exams(self, splits: Splits = (), part: PartName = "test") -> Sequence[Exam]:
         """The one exam: new questions about new scenes."""
-        if unknown := [split for split in splits if split != "iid"]:
-            raise UserError(f"CLEVR has no split '{unknown[0]}'; it holds nothing out: choose iid, or leave it out")
-        return of_exam.exams(self.study, part_of(part))
+        if unknown := [split for split in splits if split != "iid" and not is_file(split)]:
+            raise UserError(
+                f"CLEVR has no split '{unknown[0]}'; it holds nothing out: choose iid, or a file of a split"
+            )
+        (plain,) = of_exam.exams(self.study, part_of(part))
+        return [self.exam_of(self.split_of(split), plain) if is_file(split) else plain for split in splits or ["iid"]]
+
+    def exam_of(self, made: MadeSplit, plain: Exam) -> Exam:
+        """The exam of a split that was made."""
+        self.made[made.name] = made
+        return split_exam(plain, made)
+
+    def split_items(self) -> Items:
+        """The programs of the training questions."""
+        return items_of(of_exam.training(self.study))
 
     def row_sets(self, splits: Splits = (), part: PartName = "test") -> Sequence[RowSet]:
         """The questions of a part, about its scenes."""
@@ -155,8 +170,13 @@ class Clevr(Study):
         return [ClevrScale(f"fresh-{rows}", 1, 1, -(-times * rows // each) + 1) for times in (1, 2, 4)]
 
     def learners(self, exam: Exam) -> Mapping[str, Ideal]:
-        """The strong and the weak learner, who are one here: nothing is held out."""
-        return of_exam.learners(self.study.dialect)
+        """The strong and the weak learner, who are one where nothing is held out."""
+        found = of_exam.learners(self.study.dialect)
+        return (
+            split_learners(found["strong"], self.made[exam.name], self.study.dialect)
+            if exam.name in self.made
+            else found
+        )
 
     def make(  # type: ignore[override]
         self,

@@ -44,6 +44,7 @@ from recombine.store.engine import Progress, silent
 from recombine.store.errors import UserError
 from recombine.store.store import Store
 from recombine.tasks.exam import Exam, Marks
+from recombine.tasks.made_splits import Items, is_file
 from recombine.tasks.rows import RowSet
 from recombine.world.scenes import Scenes
 
@@ -122,7 +123,15 @@ class Closure(Study):
 
     def exams(self, splits: Splits = (), part: PartName = "test") -> Sequence[Exam]:
         """Two exams for each test: its own questions, and the control."""
-        return of_exam.exams(self.study, splits, part_of(part))
+        named = [split for split in splits if not is_file(split)]
+        made = [self.split_of(split) for split in splits if is_file(split)]
+        (plain,) = self.clevr.exams((), part) if made else (None,)
+        own = of_exam.exams(self.study, named, part_of(part)) if named or not made else []
+        return [*own, *(self.clevr.exam_of(one, plain) for one in made if plain)]
+
+    def split_items(self) -> Items:
+        """The programs of CLEVR's training questions."""
+        return self.clevr.split_items()
 
     def row_sets(self, splits: Splits = (), part: PartName = "test") -> Sequence[RowSet]:
         """The questions of the tests and of their controls."""
@@ -159,14 +168,16 @@ class Closure(Study):
 
     def learners(self, exam: Exam) -> Mapping[str, Ideal]:
         """The strong and the weak learner."""
-        return of_exam.learners()
+        return self.clevr.learners(exam) if exam.name in self.clevr.made else of_exam.learners()
 
     def ideal(self, exam: Exam) -> Mapping[str, Marks]:
+        if exam.name in self.clevr.made:
+            return super().ideal(exam)
         found = self.study.scores(exam.split, of_exam.part_of(exam), "baseline" if exam.control else "closure")
         return {"strong": {"probability": found.strong}, "weak": {"probability": found.weak}}
 
     def published(self, exam: Exam, metric: str) -> Mapping[str, Cell]:
-        return ZERO_SHOT[exam.split]
+        return ZERO_SHOT.get(exam.split, {})
 
     def gap_note(self) -> str:
         return "Expected accuracy. On the controls the gap is 0 by definition."

@@ -21,7 +21,7 @@ from recombine.benchmarks.curi.language import CURI_LOT, Lot, check_language
 from recombine.benchmarks.curi.meaning import Exact
 from recombine.benchmarks.curi.space import Space, candidates, interesting, log_probability, to_table
 from recombine.benchmarks.curi.spelling import Speller
-from recombine.benchmarks.curi.splits import ANY_LANGUAGE, curi_splits
+from recombine.benchmarks.curi.splits import ANY_LANGUAGE, atom, curi_splits
 from recombine.benchmarks.curi.world import CuriWorld
 from recombine.language.expr import Expr
 from recombine.metrics.gap import Gap, Over, gap, gap_of
@@ -35,6 +35,7 @@ from recombine.store.key import Key
 from recombine.store.recipe import Recipe
 from recombine.store.store import Store, read_table, write_table
 from recombine.tasks.episodes import Episodes, Negatives, Shape, draw_episodes, scenes_at
+from recombine.tasks.made_splits import is_file, need_atoms, read_split
 from recombine.tasks.splits import Sides, Split, deal, filled, without_leaks
 from recombine.world.distribution import World
 from recombine.world.scenes import Scenes, join
@@ -147,6 +148,8 @@ class CuriPipeline:
             self.splits = {name: self.splits[name] for name in ANY_LANGUAGE}
         self._blocks: dict[int, Scenes] = {}
         self._sides: dict[str, Sides] = {}
+        self._files: dict[str, str] = {}
+        self._read: dict[str, Split] = {}
 
     # --- scenes
 
@@ -263,9 +266,25 @@ class CuriPipeline:
     # --- splits
 
     def split(self, name: str) -> Split:
+        """A split by its name, or by the file that it was written to."""
+        if is_file(name):
+            return self._from_file(name)
         if name not in self.splits:
             raise UserError(f"CURI has no split '{name}'; choose one of {', '.join(self.splits)}")
         return self.splits[name]
+
+    def _from_file(self, file: str) -> Split:
+        found = read_split(file, "curi", atom).split()
+        if self._files.setdefault(found.name, file) != file or (found.name in self.splits and file not in self._read):
+            raise UserError(f"{file}: there is a split '{found.name}' already; give it another name")
+        if file not in self._read:
+            sides = deal(found, self.space.concepts, self.space.sense, self.key)
+            train, test = (
+                [c for c, yes in zip(self.space.concepts, side) if yes] for side in (sides.train, sides.test)
+            )
+            need_atoms(found.name, train, test, atom)
+            self.splits[found.name] = self._read[file] = found
+        return self._read[file]
 
     def usable_splits(self) -> list[str]:
         """The splits with concepts on both sides; with concepts of one's own that may not be all."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from recombine.benchmarks.curi.edition import Edition
 from recombine.benchmarks.curi.language import COLORS, Lot
 from recombine.benchmarks.curi.spelling import length
+from recombine.language.expr import Symbol
 from recombine.language.query import Where, uses, uses_any, uses_pair
 from recombine.store.errors import UserError
 from recombine.tasks.splits import Split, at_random, hold_out, nothing_held_out
@@ -92,3 +93,10 @@ def where_word(lot: Lot) -> Callable[[str], Where]:
         return uses(word.removesuffix("?"))
 
     return meaning
+
+
+def atom(symbol: Symbol) -> str | None:
+    """What a symbol is called when words are held out together: a value, a place, or a function without its type."""
+    if not symbol.args:
+        return " ".join(symbol.index) if symbol.family == "const" else None
+    return None if symbol.family in PLUMBING else symbol.family

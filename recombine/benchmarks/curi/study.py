@@ -24,7 +24,7 @@ from recombine.benchmarks.curi.published import EASY, FIGURE, PRINTED_GAP, PUBLI
 from recombine.benchmarks.curi.space import read_concepts
 from recombine.benchmarks.curi.speed import speeds
 from recombine.benchmarks.curi.spelling import Speller
-from recombine.benchmarks.curi.splits import where_word
+from recombine.benchmarks.curi.splits import atom, where_word
 from recombine.benchmarks.curi.world import CuriWorld
 from recombine.benchmarks.row_export import stream
 from recombine.benchmarks.row_export import write as write_rows
@@ -44,7 +44,7 @@ from recombine.benchmarks.study import (
     part_named,
 )
 from recombine.benchmarks.study import Part as PartName
-from recombine.language.expr import Expr
+from recombine.language.expr import Expr, Symbol
 from recombine.language.query import Where, parse_where
 from recombine.metrics.gap import Gap
 from recombine.metrics.speed import Speed
@@ -65,6 +65,7 @@ from recombine.store.store import Store
 from recombine.tasks.difficulty import Span
 from recombine.tasks.episodes import Negatives
 from recombine.tasks.exam import Exam, Marks
+from recombine.tasks.made_splits import Items
 from recombine.tasks.rows import Piece, Row, RowSet
 from recombine.tasks.splits import Split, hold_out
 from recombine.world.distribution import World
@@ -183,7 +184,7 @@ class Curi(Study):
 
     def episodes(self, split: str, part: PartName = "test", negatives: NegativesName = "hard") -> EpisodeSet:
         """The episodes of a split: a sequence of objects with labels, scenes, pictures, sounds, hypotheses."""
-        self.study.split(split)
+        split = self.study.split(split).name
         self._room(splits=1)
         return EpisodeSet(self.study, split, cast(Part, part_named(part)), _negatives(negatives))
 
@@ -218,7 +219,7 @@ class Curi(Study):
         self, split: str, number: int, part: str = "test", negatives: str = "hard", media: Media = NO_MEDIA
     ) -> EpisodeView:
         """One episode, with what the oracles make of it."""
-        self.study.split(split)
+        split = self.study.split(split).name
         chosen = cast(Part, part_named(part))
         self._room(splits=1)
         return pages.episode_view(self.study, split, number, _negatives(negatives), chosen, media)
@@ -320,6 +321,14 @@ class Curi(Study):
         """Write episodes as rows to a new folder, with the pictures or sounds that they use."""
         asked = self.asked_rows(splits, part, form, first, render, size, difficulty, negatives=negatives)
         return write_rows(asked, Path(out), format, {"held out": self._own_splits()}, tell)
+
+    def atom(self, symbol: Symbol) -> str | None:
+        return atom(symbol)
+
+    def split_items(self) -> Items:
+        """All concepts; synonyms stay together."""
+        space = self.study.space
+        return Items(space.concepts, space.sense, space.weight, True)
 
     def scales_for(self, rows: int) -> Iterable[Scale]:
         """The same scale with so many test episodes."""

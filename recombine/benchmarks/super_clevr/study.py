@@ -16,6 +16,7 @@ from recombine.benchmarks.clevr.pipeline import PARTS, Part
 from recombine.benchmarks.clevr.program import read_program
 from recombine.benchmarks.clevr.question_page import QuestionView, question_card
 from recombine.benchmarks.clevr.questions import Rules
+from recombine.benchmarks.clevr.split_exam import items_of, split_exam, split_learners
 from recombine.benchmarks.clevr.study import QuestionFile, SceneFiles, check_table, part_of
 from recombine.benchmarks.study import First, Render, Seed, Size, Splits, Study, Workers
 from recombine.benchmarks.study import Part as PartName
@@ -48,6 +49,7 @@ from recombine.store.errors import UserError
 from recombine.store.outputs import positive
 from recombine.store.store import Store
 from recombine.tasks.exam import Exam
+from recombine.tasks.made_splits import Items, MadeSplit, is_file
 from recombine.world.scenes import Scenes
 
 PUBLISHED_FORM = (
@@ -113,7 +115,7 @@ class SuperClevr(Study):
         )
         if world is None:
             chosen = variant(chosen, distribution or "bal", composition or "co-0", hold_out, edition)
-        self.noise = checked(noise)
+        self.noise, self.made = checked(noise), dict[str, MadeSplit]()
         self.factors = {"distribution": distribution, "composition": composition, "hold_out": hold_out}
         self.scale_name, self.seed, self.edition = size.name, seed, edition
         self._open(workers, store, progress)
@@ -189,6 +191,10 @@ class SuperClevr(Study):
         return [self._exam(split, part_of(part)) for split in splits or self.study.kinds]
 
     def _exam(self, split: str, part: Part) -> Exam:
+        if is_file(split):
+            made = self.split_of(split)
+            self.made[made.name] = made
+            return split_exam(of_exam.exams(self.study, ["object"], part)[0], made)
         if split in self.study.kinds:
             return of_exam.exams(self.study, [split], part)[0]
         return exam_of(shift_named(split), self.study, part)
@@ -204,6 +210,10 @@ class SuperClevr(Study):
             "rd-, rd, rd+ the strong one weighs all constraints together, the weak one takes everything as it sees it."
         )
 
+    def split_items(self) -> Items:
+        """The programs of the training questions about objects."""
+        return items_of(of_exam.training(self.study, "object"))
+
     def scales_for(self, rows: int) -> Iterable[SuperClevrScale]:
         """As many scenes as ten questions about each need, or some more."""
         each = scale_named("paper").questions
@@ -211,8 +221,11 @@ class SuperClevr(Study):
 
     def learners(self, exam: Exam) -> Mapping[str, Ideal | Observer]:
         """The strong and the weak learner: where nothing is held out they are one, under a shift they are observers."""
+        plain = of_exam.learners(self.study.asking)
+        if exam.name in self.made:
+            return split_learners(plain["strong"], self.made[exam.name], self.study.asking.dialect)
         if exam.name in self.study.kinds:
-            return of_exam.learners(self.study.asking)
+            return plain
         return observers(shift_named(exam.name), self.study, self.noise)
 
     def make(  # type: ignore[override]

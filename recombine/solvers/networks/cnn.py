@@ -26,10 +26,14 @@ class Cnn(nn.Module):
         self.read = nn.Linear(channels * left * left, classes)
 
     def forward(self, images: Tensor) -> Tensor:  # float[n, 3, side, side] -> float[n, classes]
+        seen = self.densely(images) if torch.compiler.is_compiling() else self._seen(images)
+        return self.read(max_pool2d(torch.relu(seen), 2).flatten(1))
+
+    def _seen(self, images: Tensor) -> Tensor:
+        """The two convolutions, the cheaper way; a compiled network does not branch on what it sees."""
         seeing = self.seeing(images)
         sparse = int(seeing.sum()) <= SPARSE * seeing.numel()
-        seen = self.sparsely(images, seeing) if sparse else self.densely(images)
-        return self.read(max_pool2d(torch.relu(seen), 2).flatten(1))
+        return self.sparsely(images, seeing) if sparse else self.densely(images)
 
     def densely(self, images: Tensor) -> Tensor:
         """The two convolutions with the pooling between them, as they are written: float[n, channels, h, w]."""

@@ -54,6 +54,7 @@ class TensorNMN(nn.Module):
             self.kind = np.maximum(np.arange(len(arities)) - SPECIAL, 0)
         self.classifier = Classifier(plan.width, plan.cells, plan.classifier, plan.answers)
 
+    @torch.compiler.disable  # its graph is another one for every program
     def forward(self, word: Tensor | None, length: Tensor | None, cells: Cells, programs: Layout) -> Tensor:
         seen = self.stem(cells)
         batch = schedule(programs, self.kind, seen.features.device)

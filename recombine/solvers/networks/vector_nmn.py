@@ -63,6 +63,7 @@ class VectorNMN(nn.Module):
         # Leaves first, all others together: whatever is ready runs.
         self.kind = (plan.functions.arities > 0).astype(np.int64)
 
+    @torch.compiler.disable  # its graph is another one for every program
     def forward(self, word: Tensor | None, length: Tensor | None, cells: Cells, programs: Layout) -> Tensor:
         seen = self.stem(cells)
         batch = schedule(programs, self.kind, seen.features.device)

@@ -26,6 +26,7 @@ import pyarrow.parquet as pq
 from recombine.solvers.training.checkpoint import Identity, difference
 from recombine.solvers.training.events import Events
 from recombine.solvers.training.records import FORMAT, SCHEMA, Measured, read_config, read_metrics
+from recombine.solvers.training.tracking import Tracker, panel_names, tracker
 from recombine.store.errors import UserError
 from recombine.store.paths import within
 from recombine.store.room import need_room
@@ -50,6 +51,7 @@ class Run:
         self.measured: list[Measured] = []
         self.first = 0
         self.events: Events | None = None
+        self.tracker: Tracker | None = None
 
     @property
     def config(self) -> Path:
@@ -85,6 +87,9 @@ class Run:
                 yield
             finally:
                 self.held = False
+                if self.tracker is not None:
+                    self.tracker.finish()
+                    self.tracker = None
 
     def need_room(self, weights: int) -> None:
         """Refuse a disk without room for checkpoints of so many bytes of weights, each written before the old one goes.
@@ -119,7 +124,11 @@ class Run:
         self.measured += [Measured(step, epoch, seconds, cpu_seconds, *value) for value in values.items()]
         if self.events is None:
             self.events = Events(self.folder, self.first)
-        self.events.add(step, values)
+        named = panel_names(values)
+        self.events.add(step, named)
+        if self.tracker is None:
+            self.tracker = tracker(self.folder, self.identity)
+        self.tracker.log(named, step)
 
     def write_metrics(self) -> None:
         columns = dict(zip(Measured._fields, zip(*self.measured))) if self.measured else {n: () for n in SCHEMA.names}

@@ -244,3 +244,12 @@ def test_a_network_that_is_not_there_is_refused() -> None:
 
 def test_kinds_of_tokens_are_those_of_the_language() -> None:
     assert len(FUNCTIONS) == SPECIAL + 40
+
+
+@every_network
+def test_a_compiled_network_answers_the_same(name: str) -> None:
+    """What cannot be one graph may be several; the eager backend runs what was traced, without a compiler."""
+    network = small(name, OBJECTS.shape).eval()
+    plain, order = answer(network, OBJECTS, QUESTIONS, everything()), everything()
+    compiled = torch.compile(network, backend="eager")
+    assert np.allclose(answer(compiled, OBJECTS, QUESTIONS, order), plain, atol=1e-5)

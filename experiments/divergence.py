@@ -1,0 +1,105 @@
+"""How the gap grows with the divergence of compounds: splits made automatically at several bounds, one page.
+
+    python experiments/divergence.py --out docs/results/divergence.md
+
+Demo scale; the bound on the divergence of atoms is what one pays for more divergence of compounds.
+"""
+
+import argparse
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from recombine import Clevr, Curi
+from recombine.report.table import Column, Table
+
+WAYS = {
+    "clevr": [{"how": how, "share": share} for how in ("mcd", "pairwise", "orthotopic") for share in (0.05, 0.2)],
+    "curi": [
+        *({"how": "mcd", "atoms": bound} for bound in (0.005, 0.02, 0.06, 0.2)),
+        {"how": "pairwise"},
+        {"how": "orthotopic"},
+    ],
+}
+COLUMNS = (
+    Column("split"),
+    Column("seed", "right"),
+    Column("atoms", "right", ".3f"),
+    Column("compounds", "right", ".3f"),
+    Column("tested", "right", ".3f"),
+    Column("leaks", "right"),
+    Column("strong", "right"),
+    Column("weak", "right"),
+    Column("gap", "right"),
+)
+
+
+def rows_of(kind: type, seeds: int, **options: object) -> list[tuple]:
+    found = []
+    for seed in range(seeds):
+        for way in WAYS[kind.name]:
+            with tempfile.TemporaryDirectory() as place, kind(seed=seed, **options) as study:
+                said = ", ".join(f"{name} {value}" for name, value in way.items() if name != "how")
+                file = Path(place) / f"{way['how']}-{said.replace(' ', '-').replace('.', '_')}.json"
+                made = study.made_split(file, **way)
+                gap = study.gap([str(file)]).of()[0].gap
+                known = made.measured
+                found.append(
+                    (
+                        f"{way['how']}, {said} at most" if said else way["how"],
+                        seed,
+                        known["atom divergence"],
+                        known["compound divergence"],
+                        known["tested"],
+                        known["leaks"],
+                        gap.strong,
+                        gap.weak,
+                        gap.gap,
+                    )
+                )
+                print(*found[-1], flush=True)
+    return found
+
+
+def correlation(rows: list[tuple]) -> str:
+    x, y = np.array([row[3] for row in rows]), np.array([row[-1].value for row in rows])
+    slope = np.polyfit(x, y, 1)[0] / 10
+    return (
+        f"Over these {len(rows)} splits: correlation {np.corrcoef(x, y)[0, 1]:.2f}, {slope:.1f} points of gap per 0.1 "
+        "of compound divergence."
+    )
+
+
+def page(tables: dict[str, list[tuple]], seeds: int) -> str:
+    text = [
+        "# How the gap grows with divergence",
+        "",
+        f"Splits made by `recombine split`, demo scale, worlds: {seeds}; again by `python experiments/divergence.py`.",
+        "A compound is a pair of words that occur in one concept or question; divergences after Keysers et al. (2020),",
+        "alpha 0.1 for compounds and 0.5 for atoms. A bound on atoms, or a share, is what the search is asked to keep",
+        "(the paper's bound is 0.02, and the usual here); it is a heuristic and may miss the bound, and the table says",
+        "by how much. Concepts here have few words, so compounds cannot diverge as far as in large corpora: what is",
+        "reached is in the table. Intervals are over meanings (CURI) or questions (CLEVR) of one world.",
+        "",
+        "Few splits of one world are no law. What can be expected: CURI's weak learner knows the training concepts, so",
+        "the farther the test is from these, the more it loses. CLEVR's loses about the same on any question with",
+        "a held-out pair, and all questions of a test have one, so its gap need not grow with divergence.",
+        "",
+    ]
+    for name, rows in tables.items():
+        table = Table(name, COLUMNS, tuple(rows))
+        text += [f"## {name}", "", correlation(rows), "", table.markdown(), ""]
+    return "\n".join(text)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("docs/results/divergence.md"))
+    parser.add_argument("--seeds", type=int, default=1)
+    asked = parser.parse_args()
+    tables = {
+        "CLEVR, accuracy": rows_of(Clevr, asked.seeds),
+        "CURI, mAP": rows_of(Curi, asked.seeds, episodes=200),
+    }
+    asked.out.write_text(page(tables, asked.seeds))

@@ -1,0 +1,80 @@
+"""The best network of a run for others: model.safetensors with plain names, config.json, and a card.
+
+The names are those of the network's `state_dict`, so that `load_state_dict` takes them, and any reader of safetensors
+opens the file.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from recombine.solvers.training.records import read_config, read_results
+from recombine.solvers.training.run import machine
+from recombine.solvers.training.tensors import read_tensors, write_tensors
+from recombine.store.errors import UserError
+from recombine.store.writing import write_text, writing
+
+MODEL, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
+INSIDE = "network/"
+"""What the names of weights begin with in a checkpoint."""
+
+
+def write_weights(run: Path, out: Path) -> Path:
+    """Weights, config and card of a run in a new folder, all or nothing."""
+    config, results, best = read_config(run), read_results(run), run / "checkpoints" / "best.safetensors"
+    if not best.exists():
+        raise UserError(f"{run} has no weights yet; train it a little longer")
+    tensors, _ = read_tensors(best)
+    plain = {name.removeprefix(INSIDE): one for name, one in tensors.items() if name.startswith(INSIDE)}
+    if not plain:
+        raise UserError(f"{best} holds no network; train it again in another folder")
+    weights = sum(one.numel() for one in plain.values())
+    with writing(out) as draft:
+        write_tensors(draft / MODEL, plain, {"format": "pt"})
+        said = {**config, "recombine": machine()["recombine"], "parameters": weights, "results": results}
+        write_text(draft / CONFIG, json.dumps(said, indent=1) + "\n")
+        write_text(draft / CARD, _card(config, results, weights))
+    return out
+
+
+def _card(config: Mapping[str, Any], results: Mapping[str, Any] | None, weights: int) -> str:
+    name, benchmark = str(config.get("network", {}).get("name", "network")), str(config.get("benchmark", "recombine"))
+    scores = [f"| {name} | {value:.4f} |" for name, value in _scores((results or {}).get("scores", results) or {})]
+    table = ["| test | value |", "|---|--:|", *scores] if scores else ["It was not tested yet."]
+    settings = {name: value for name, value in config.items() if not isinstance(value, dict | list)}
+    lines = [
+        "---",
+        "license: apache-2.0",
+        "library_name: recombine",
+        f"tags: [compositional-generalization, {benchmark}, recombine]",
+        "---",
+        f"# {name} on {benchmark}",
+        "",
+        f"{weights:,} weights, trained by Recombine {machine()['recombine']} on data made from a seed: "
+        f"{', '.join(f'{name} {value}' for name, value in settings.items())}.",
+        f"`{CONFIG}` holds everything that decided it.",
+        "",
+        *table,
+        "",
+        "```python",
+        "from safetensors.torch import load_file",
+        "",
+        f'weights = load_file("{MODEL}")  # the names of the network\'s state_dict',
+        "```",
+        "",
+        "## Limits",
+        "",
+        "A baseline of a benchmark of small synthetic worlds: it measures recombination there, and is of no other use.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _scores(found: Any, path: str = "") -> list[tuple[str, float]]:
+    """The numbers of results, by the path that leads to them."""
+    if isinstance(found, dict):
+        return [
+            one for name, value in found.items() if name != "length" for one in _scores(value, f"{path} {name}".strip())
+        ]
+    return [(path, float(found))] if isinstance(found, int | float) and not isinstance(found, bool) else []
