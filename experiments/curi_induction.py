@@ -146,6 +146,8 @@ def write_page(out: Path, kept: dict, scale: str) -> None:
             chapters.append(Chapter(f"{negatives.capitalize()} negatives", tuple(tables)))
     chapters.append(Chapter("Beside Table 2's rows", (every_row(kept, complete(kept, "hard")),)))
     chapters.append(Chapter("The doubt", (doubts(kept),)))
+    if under_way := begun(kept):
+        chapters.append(Chapter("Under way", tuple(under_way)))
     said = Path(__file__).with_name("curi_induction.md").read_text(encoding="utf-8")
     write_document(out, "CURI: weighing the whole language", said.format(scale=scale, readings=READINGS), chapters)
 
@@ -157,6 +159,18 @@ def complete(kept: dict, negatives: str) -> dict[str, str]:
         done = [size for size in SIZES if all(f"{name}/{split}/{negatives}/{size}" in kept for split in SPLITS)]
         if done:
             found[name] = done[0]
+    return found
+
+
+def begun(kept: dict) -> list[Table]:
+    """Runs that lack some splits."""
+    found = []
+    for size in SIZES[:2]:
+        done = [name for name in kept if name.endswith(f"/hard/{size}") and name.startswith(("image", "sound"))]
+        if 0 < len(done) < 4 * len(SPLITS):
+            rows = tuple((name.rpartition("/hard/")[0], Interval(*kept[name]["mAP"])) for name in done)
+            columns = (Column("learner"), Column("mAP", "right", ".1f"))
+            found.append(Table(f"mAP, hard negatives: {sizes_in_words({'so far': size})}", columns, rows))
     return found
 
 

@@ -155,7 +155,7 @@ def verified() -> Scorer:
         found = verifier(about["benchmark"]).score(state.output.completion, *asked)
         return Score(
             value=found.score,
-            answer="; ".join("unreadable" if one is None else str(one) for one in found.said),
+            answer=", ".join("unreadable" if one is None else str(one) for one in found.said),
             explanation=f"{sum(found.right):g} of {len(found.right)} right, {found.unreadable} unreadable",
             metadata={"right": list(found.right), "unreadable": found.unreadable},
         )
