@@ -12,7 +12,8 @@ SCRIPT = """
 import sys
 from experiments.trust.kills import at_every_operation, scales
 scales()
-for name, most in (("draw --out FOLDER", None), ("store prune --do", 4), ("make concept-world --sheets", 3)):
+TRIED = {"draw --out": None, "draw --out FOLDER": None, "store prune --do": 4, "make concept-world --sheets": 3}
+for name, most in TRIED.items():
     found = at_every_operation(name, most)
     print(found)
     assert found.kills and not found.failures, found

@@ -19,7 +19,7 @@ from recombine.benchmarks.clevr.tallies import answered, tallied, validated
 from recombine.benchmarks.networks import Job, Networks, Published
 from recombine.benchmarks.runs import Group, Outcomes
 from recombine.benchmarks.super_clevr import published
-from recombine.benchmarks.super_clevr.arrays import Data
+from recombine.benchmarks.super_clevr.arrays import Data, digest_of
 from recombine.benchmarks.super_clevr.network_tables import chapters, scores, tables
 from recombine.benchmarks.super_clevr.pipeline import scale_named
 from recombine.benchmarks.super_clevr.variants import FACTORS, LEARNT, TRAINED, learnt, tests_of
@@ -158,6 +158,8 @@ class SuperClevrNetworks(Networks[Data]):
             raise UserError(f"the view '{own.view}' needs no parser; leave --parser out, or give --view detections")
         if own.view == "detections" and own.about == "part":
             raise UserError("detections are of objects; leave --about out, or choose another view")
+        if own.view == "detections":
+            digest_of(_parser(job))
         if own.picture != PICTURE and own.view != "pixels":
             raise UserError(f"the view '{own.view}' shows no pictures; leave --picture out")
         if own.noise < 0 or (own.noise and own.view != "objects"):
