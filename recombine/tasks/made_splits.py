@@ -272,19 +272,45 @@ def _counted(items: Items, block: np.ndarray) -> tuple[Counts, Counts]:
 
 
 def _most_divergent(items: Items, key: Key, share: float, target: float | None) -> np.ndarray:
-    """Which concepts are tested: synonyms stay together, and sides are swapped as long as that helps."""
+    """Which concepts are tested: synonyms stay together, and sides are swapped as long as that helps.
+
+    The search begins twice, with pairs that are held out and by lot; what keeps the bound on atoms goes first.
+    """
     _, block = np.unique(items.sense, return_inverse=True)
     atoms, compounds = _counted(items, block)
     size = np.bincount(block, items.weight)
     rank = (key / "order").rng().permutation(len(size))
     made = MadeSplit("", "", "", _divergent_pairs(items, key, 0.75 * share, target))
     has = np.array([made.holds_out(atoms_of(concept, items.word)) for concept in items.concepts])
-    tested = np.bincount(block, has) > 0
-    best, step = _worth(tested, atoms, compounds, items.most_atoms, target), max(1, len(size) // 20)
+    by_lot = np.zeros(len(size), bool)
+    by_lot[rank] = np.cumsum(size[rank]) <= share * size.sum()
+    found = [
+        _with_all_atoms(_refined(start, size, rank, atoms, compounds, items.most_atoms, share, target), atoms)
+        for start in (np.bincount(block, has) > 0, by_lot)
+    ]
+    worth = [_worth(one, atoms, compounds, items.most_atoms, target) for one in found]
+    best = max(range(len(found)), key=lambda i: (found[i].any(), worth[i][1] <= items.most_atoms, worth[i][0]))
+    return found[best][block]
+
+
+def _refined(
+    tested: np.ndarray,
+    size: np.ndarray,
+    rank: np.ndarray,
+    atoms: Counts,
+    compounds: Counts,
+    most: float,
+    share: float,
+    target: float | None,
+) -> np.ndarray:
+    """Sides after all swaps that help."""
+    if not tested.any() or tested.all():
+        return tested
+    best, step = _worth(tested, atoms, compounds, most, target), max(1, len(size) // 20)
     for _ in range(ROUNDS):
         far = max(0.25 * share, abs(size[tested].sum() / size.sum() - share))
         choices = [
-            (_worth(moved, atoms, compounds, items.most_atoms, target), moved)
+            (_worth(moved, atoms, compounds, most, target), moved)
             for moved in _swaps(tested, step, atoms, compounds, rank)
         ]
         fair = [one for one in choices if abs(size[one[1]].sum() / size.sum() - share) <= far]
@@ -295,9 +321,9 @@ def _most_divergent(items: Items, key: Key, share: float, target: float | None) 
             step //= 2
         else:
             break
-        if target is not None and best[2] >= target and best[1] <= items.most_atoms:
+        if target is not None and best[2] >= target and best[1] <= most:
             break
-    return _with_all_atoms(tested, atoms)[block]
+    return tested
 
 
 def _worth(
@@ -404,7 +430,7 @@ def _divergent_pairs(items: Items, key: Key, share: float, target: float | None 
     table = _Table.of(found)
     kept: list[int] = []
     worth = -np.inf
-    for price, rounds in ((1.0, len(found.names)), (3.0, EXCHANGES), (20.0, EXCHANGES)):
+    for price, rounds in ((1.0, len(found.names)), (3.0, EXCHANGES), (20.0, EXCHANGES), (200.0, EXCHANGES)):
         for turn in range(rounds):
             others = [one for one in range(len(found.names)) if one not in kept]
             choices = [[*kept, one] for one in others]
