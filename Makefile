@@ -31,7 +31,7 @@ browser: ## Debian's chromium, with which the explorer is tested
 test: install ## the whole suite, on two cores
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadscope
 
-cluster: install ## every long verb on Slurm's and Ray's engines, and a node of Ray that is killed; installs Ray by itself
+cluster: install ## every long verb on Slurm's engine, and Ray with a node that is killed; installs Ray by itself
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[ray]'
 	$(BIN)/python -m pytest -o addopts="--import-mode=importlib -q" -m cluster tests/cluster
 
