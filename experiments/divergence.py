@@ -82,7 +82,7 @@ def page(tables: dict[str, list[tuple]], seeds: int) -> str:
         "by how much. Concepts here have few words, so compounds cannot diverge as far as in large corpora: what is",
         "reached is in the table. Intervals are over meanings (CURI) or questions (CLEVR) of one world.",
         "",
-        "Six splits of one world each: on neither benchmark do they show that the gap grows with divergence. An earlier",
+        "Six splits of one world each: on neither benchmark do they show the gap growing with divergence. An earlier",
         "search, which missed the bound on atoms, gave CURI a correlation of 0.86; with the bound kept it is gone. The",
         "search is no maximum either: under a tighter bound it found more divergence than under 0.02.",
         "",
