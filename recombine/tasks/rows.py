@@ -31,8 +31,8 @@ MARKS = {"images": "<image>", "sounds": "<sound>"}
 """What stands in the text where a picture or a sound belongs."""
 TOGETHER = 1_000
 """Rows that are mixed with each other, and a file."""
-Answer = Callable[[Examples], np.ndarray]
-"""What a learner says of examples: probabilities, float[asked, answers]."""
+Answer = Callable[[Examples, np.ndarray], np.ndarray]
+"""What a learner says of those of some rows of examples that are asked: probabilities, float[asked, answers]."""
 Keep = Callable[[Expr, Scenes], bool]
 """Whether a row is wanted, by its concept and its scenes."""
 
@@ -192,7 +192,7 @@ def _answered(units: Sequence[_Unit], answer: Answer) -> list[_Unit]:
         while high < len(units) and units[high].examples is examples:
             high += 1
         mine = np.sort(np.concatenate([unit.mine for unit in units[low:high]]))
-        said = answer(examples.take(mine))
+        said = answer(examples, mine)
         place = np.empty(len(examples.scene), np.int64)
         asked = mine[~examples.given[mine]]
         place[asked] = np.arange(len(asked))
