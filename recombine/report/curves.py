@@ -1,7 +1,7 @@
 """Learning curves: a score against the steps that it took, with the ideal learners as lines."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from recombine.render.schematic import element, words
@@ -45,7 +45,7 @@ def curve_chart(curves: Sequence[Curve], levels: Mapping[str, float], title: str
         steps, said = [first * 2**k for k in range(int(math.log2(last / first) + 1e-9) + 1)], "{:,}"
     below = "".join(writing(said.format(s), across(place(s)), _BOTTOM + 18, "muted", "middle") for s in steps)
     early = [value for step, value in points if step <= 2 * first]  # where the names of levels stand
-    lines = "".join(_line(name, value, up, across, [*early, *levels.values()]) for name, value in levels.items())
+    lines = "".join(_lines(levels, up, across, early))
     drawn = "".join(
         _curve(c, i, up, across, [(across(place(s)), v) for s, v in c.points], linear) for i, c in enumerate(curves)
     )
@@ -59,12 +59,18 @@ def _level(text: str, value: float, up: Scale, across: Scale, ink: str) -> str:
     return rule + writing(text, across.start - 8, up(value) + 4, "muted", "end")
 
 
-def _line(name: str, value: float, up: Scale, across: Scale, curves: Sequence[float]) -> str:
-    """A level with its name above it, or below where curves or other levels are in the way."""
-    in_the_way = any(0 < up(value) - up(other) < 18 for other in curves)
-    style = f"stroke:{colour_of('muted')};stroke-dasharray:3 3"
-    rule = element("line", x1=across.start, x2=across.end, y1=up(value), y2=up(value), style=style)
-    return rule + writing(name, across.start + 6, up(value) + (14 if in_the_way else -5), "muted")
+def _lines(levels: Mapping[str, float], up: Scale, across: Scale, curves: Sequence[float]) -> Iterator[str]:
+    """Levels with their names above them, or below where curves are in the way; beside a name that is there already."""
+    style, placed = f"stroke:{colour_of('muted')};stroke-dasharray:3 3", list[tuple[float, float, float]]()
+    for name, value in levels.items():
+        in_the_way = any(0 < up(value) - up(other) < 18 for other in curves)
+        x, y = across.start + 6, up(value) + (14 if in_the_way else -5)
+        for left, right, height in sorted(placed):
+            if abs(height - y) < 14 and left < x + room_for([name]) and x < right:
+                x = right + 6
+        placed.append((x, x + room_for([name]), y))
+        yield element("line", x1=across.start, x2=across.end, y1=up(value), y2=up(value), style=style)
+        yield writing(name, x, y, "muted")
 
 
 def _curve(
