@@ -134,5 +134,5 @@ def test_an_empty_folder_has_no_table(invoke: Run, tmp_path: Path):
 def test_a_run_of_another_benchmark_is_refused(invoke: Run, out: Path, tmp_path: Path):
     (run,) = out.glob("curi-*-0")
     config = json.loads((run / "config.json").read_text())
-    (tmp_path / "config.json").write_text(json.dumps(config | {"benchmark": "super-clevr"}))
-    refused(invoke("eval", str(tmp_path)), "no networks for 'super-clevr'")
+    (tmp_path / "config.json").write_text(json.dumps(config | {"benchmark": "clevr"}))
+    refused(invoke("eval", str(tmp_path)), "no networks for 'clevr'")
