@@ -62,10 +62,11 @@ def write_demo(out: str | Path, *, workers: int = 1, store: Store | None = None,
     """The story, and the report of a small CURI below it."""
     file = free_file(out, (".html",))
     home = (store or Store.default()).home
-    with ProcessPoolExecutor(1, get_context("spawn")) as beside:
-        others = beside.submit(_others, home)  # compiling the first pictures takes as long as the gaps of CURI
+    with ProcessPoolExecutor(2, get_context("spawn")) as beside:
+        # On a new machine most of the time goes into compiling, which is a matter of each process alone.
+        others, vehicles = beside.submit(_others, home), beside.submit(_vehicles)
         with Curi("demo", "release", workers=workers, store=store, progress=progress) as curi:
-            told = list(_story(curi, others))
+            told = list(_story(curi, others, vehicles))
             folded = [section_of(untimed(chapter), folded=True) for chapter in curi.chapters()]
         write_text(
             file, page("Recombine: what a learner cannot put together", [*told, *folded], SUBTITLE, compact=True)
@@ -73,7 +74,7 @@ def write_demo(out: str | Path, *, workers: int = 1, store: Store | None = None,
     return file
 
 
-def _story(curi: Curi, others: "Future[dict[str, Any]]") -> Iterator[Section]:
+def _story(curi: Curi, others: "Future[dict[str, Any]]", vehicles: "Future[str]") -> Iterator[Section]:
     gaps = curi.gap()
     number = curi.telling_episode(STORY_SPLIT)
     view = curi.episode_view(STORY_SPLIT, number, media=Media(sounds=1))
@@ -81,7 +82,7 @@ def _story(curi: Curi, others: "Future[dict[str, Any]]") -> Iterator[Section]:
     yield Section("An episode that the weak learner fails", episode_story(view), INTROS["episode"])
     yield Section("A question, step by step", found["question"], INTROS["question"])
     yield Section("Concepts that draw", found["images"], found["about"])
-    yield Section("Vehicles", found["vehicles"], INTROS["vehicles"])
+    yield Section("Vehicles", vehicles.result(), INTROS["vehicles"])
     yield Section("What a scene sounds like", sound_card(view), INTROS["sound"])
     charts = "".join(_plot(one) for one in (gaps, *found["gaps"]))
     yield Section("The gap, benchmark by benchmark", f'<div class="plots">{charts}</div>', INTROS["gaps"])
@@ -103,7 +104,6 @@ def _others(home: Path) -> dict[str, Any]:
         "question": question_story(questions[1]),
         "images": images,
         "about": about,
-        "vehicles": _vehicles(),
         "gaps": gaps,
     }
 
