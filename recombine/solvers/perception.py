@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -25,7 +25,7 @@ from recombine.store.untrusted import parse_json
 from recombine.world.camera import FORWARD, POSITION, RIGHT, UP, Camera
 from recombine.world.distribution import places_taken
 from recombine.world.scenes import ABSENT, Scenes
-from recombine.world.vocabulary import Vocabulary
+from recombine.world.vocabulary import Attribute, Vocabulary
 
 MOST = 16
 """Objects that are perceived in a picture at most."""
@@ -69,6 +69,27 @@ class Perceived:
         height = np.where(taken, up[np.where(taken, codes[attribute], 0)], 0)
         place = np.where(taken[..., None], self.place, 0)
         return Scenes(vocabulary, self.count, codes, np.concatenate([place, height[..., None]], -1).astype(np.float32))
+
+    def whereabouts(self, picture: int, i: int, size: tuple[int, int]) -> dict[str, Any]:
+        """Where an object is, on the ground and in a picture of this width and height, and how sure that is."""
+        width, height = size
+        middle = np.array([width / 2, height / 2] * 2)
+        left, top, right, bottom = (float(x) for x in (self.box[picture, i] * width + middle).round(1))
+        return {
+            "place": [round(float(x), 3) for x in self.place[picture, i]],
+            "pixel": [round(float(x), 1) for x in self.centre[picture, i] * width + middle[:2]],
+            "box": [left, top, right - left, bottom - top],
+            "confidence": round(float(self.sure[picture, i]), 4),
+        }
+
+    def chances(self, attribute: Attribute, picture: int, i: int) -> dict[str, float]:
+        """How likely an object has each value."""
+        return chances(attribute.values, self.beliefs[attribute.name][picture, i])
+
+
+def chances(values: Sequence[str], belief: np.ndarray) -> dict[str, float]:
+    """Every value and its probability, rounded for people."""
+    return {value: round(float(p), 4) for value, p in zip(values, belief)}
 
 
 def joined(some: Sequence[Perceived]) -> Perceived:

@@ -22,6 +22,23 @@ import numpy as np
 NULL, START, END, UNK = range(4)
 SPECIAL = 4
 MOST_INPUTS = 2
+ACTS = (
+    "scene",
+    "filter",
+    "unique",
+    "relate",
+    "same",
+    "intersect",
+    "union",
+    "count",
+    "exist",
+    "query",
+    "equal",
+    "equal_integer",
+    "less_than",
+    "greater_than",
+)
+"""What the functions of CLEVR's language do, whatever values they name."""
 
 
 @dataclass(frozen=True)

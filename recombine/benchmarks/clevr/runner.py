@@ -17,28 +17,13 @@ from recombine.benchmarks.clevr.language import CLEVR, Dialect
 from recombine.benchmarks.clevr.program import ProgramTokens
 from recombine.benchmarks.clevr.questions import Looked, act_of, facets_of, links_of, look
 from recombine.language.expr import Expr, Symbol
+from recombine.solvers import programs
 from recombine.solvers.programs import Functions, lay_out, well_formed
 from recombine.store.compiled import compiled
 from recombine.store.errors import UserError
 from recombine.world.scenes import Scenes
 
-ACTS = (
-    "scene",
-    "filter",
-    "unique",
-    "relate",
-    "same",
-    "intersect",
-    "union",
-    "count",
-    "exist",
-    "query",
-    "equal",
-    "equal_integer",
-    "less_than",
-    "greater_than",
-    "link",
-)
+ACTS = (*programs.ACTS, "link")
 SCENE, FILTER, UNIQUE, RELATE, SAME, INTERSECT, UNION, COUNT, EXIST, QUERY, EQUAL, SAME_COUNT, LESS, MORE, LINK = range(
     15
 )

@@ -70,25 +70,15 @@ class Sight:
 
     def objects(self) -> list[dict[str, Any]]:
         """Every object in words and numbers: values, how sure each is, place, box in pixels."""
-        seen, width, height = self.perceived, *self.size
-        middle = np.array([width / 2, height / 2] * 2)
-        found = []
-        for i, words in enumerate(self.scenes.objects(0)):
-            box = (seen.box[0, i] * width + middle).round(1)
-            found.append(
-                {
-                    **words,
-                    "place": [round(float(x), 3) for x in seen.place[0, i]],
-                    "pixel": [round(float(x), 1) for x in seen.centre[0, i] * width + middle[:2]],
-                    "box": [float(box[0]), float(box[1]), float(box[2] - box[0]), float(box[3] - box[1])],
-                    "confidence": round(float(seen.sure[0, i]), 4),
-                    "beliefs": {
-                        a.name: {value: round(float(p), 4) for value, p in zip(a.values, seen.beliefs[a.name][0, i])}
-                        for a in CLEVR_VOCABULARY
-                    },
-                }
-            )
-        return found
+        seen = self.perceived
+        return [
+            {
+                **words,
+                **seen.whereabouts(0, i, self.size),
+                "beliefs": {one.name: seen.chances(one, 0, i) for one in CLEVR_VOCABULARY},
+            }
+            for i, words in enumerate(self.scenes.objects(0))
+        ]
 
 
 def look(image: Path, file: Path = FILE) -> Sight:

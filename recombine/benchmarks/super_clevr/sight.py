@@ -24,7 +24,7 @@ need_torch()
 from recombine.solvers.attribute_training import AttributeLesson  # noqa: E402
 from recombine.solvers.closer import PartsSeen, PartWords  # noqa: E402
 from recombine.solvers.parser_training import Lesson  # noqa: E402
-from recombine.solvers.perception import Parser, Perceived  # noqa: E402
+from recombine.solvers.perception import Parser, Perceived, chances  # noqa: E402
 
 FILE = Path(__file__).with_name("parser.safetensors")
 SIZE = 320, 240
@@ -121,25 +121,16 @@ class Sight:
 
     def objects(self) -> list[dict[str, Any]]:
         """Every vehicle in words and numbers: values, how sure each is, place, box in pixels, parts of other looks."""
-        seen, width, height = self.perceived, *self.size
-        middle = np.array([width / 2, height / 2] * 2)
-        found = []
-        for i, words in enumerate(self.scenes.objects(0)):
-            box = (seen.box[0, i] * width + middle).round(1)
-            found.append(
-                {
-                    **{name: words[name] for name in READS},
-                    "place": [round(float(x), 3) for x in seen.place[0, i]],
-                    "pixel": [round(float(x), 1) for x in seen.centre[0, i] * width + middle[:2]],
-                    "box": [float(box[0]), float(box[1]), float(box[2] - box[0]), float(box[3] - box[1])],
-                    "confidence": round(float(seen.sure[0, i]), 4),
-                    "parts": self._parts(i),
-                    "beliefs": {
-                        name: _chances(self.world.vocabulary[name].values, seen.beliefs[name][0, i]) for name in READS
-                    },
-                }
-            )
-        return found
+        seen, known = self.perceived, self.world.vocabulary
+        return [
+            {
+                **{name: words[name] for name in READS},
+                **seen.whereabouts(0, i, self.size),
+                "parts": self._parts(i),
+                "beliefs": {name: seen.chances(known[name], 0, i) for name in READS},
+            }
+            for i, words in enumerate(self.scenes.objects(0))
+        ]
 
     def _parts(self, i: int) -> list[dict[str, Any]]:
         """The parts of a vehicle that likely look otherwise than it."""
@@ -153,14 +144,10 @@ class Sight:
                     "part": self.world.fleet.part_names[order[0, i, slot]],
                     **{look: values[look][int(belief.argmax())] for look, belief in beliefs.items()},
                     "confidence": round(float(chance[0, i, slot]), 4),
-                    "beliefs": {look: _chances(values[look], belief) for look, belief in beliefs.items()},
+                    "beliefs": {look: chances(values[look], belief) for look, belief in beliefs.items()},
                 }
             )
         return found
-
-
-def _chances(values: tuple[str, ...], belief: np.ndarray) -> dict[str, float]:
-    return {value: round(float(p), 4) for value, p in zip(values, belief)}
 
 
 def look(image: Path, file: Path = FILE) -> Sight:

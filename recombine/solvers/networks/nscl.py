@@ -24,24 +24,8 @@ from recombine.solvers.networks.cells import Cells, CellShape
 from recombine.solvers.networks.modules import Call, put, schedule, take
 from recombine.solvers.networks.regions import crops, overlaps
 from recombine.solvers.networks.resnet import start, trunk
-from recombine.solvers.programs import NULL, Layout
+from recombine.solvers.programs import ACTS, NULL, Layout
 
-ACTS = (
-    "scene",
-    "filter",
-    "unique",
-    "relate",
-    "same",
-    "intersect",
-    "union",
-    "count",
-    "exist",
-    "query",
-    "equal",
-    "equal_integer",
-    "less_than",
-    "greater_than",
-)
 SURE = 10.0
 """The logit of what is certain."""
 NEAR, SHARP = 0.85, 0.25
