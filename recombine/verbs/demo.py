@@ -24,7 +24,7 @@ from recombine.report.gaps import Gaps
 from recombine.report.page import Section, chart, page
 from recombine.report.picture import png_image
 from recombine.report.times import untimed
-from recombine.store.engine import Progress, silent
+from recombine.store.engine import Progress, become_worker, silent
 from recombine.store.outputs import free_file, write_text
 from recombine.store.store import Store
 from recombine.verbs import Answer
@@ -62,7 +62,7 @@ def write_demo(out: str | Path, *, workers: int = 1, store: Store | None = None,
     """The story, and the report of a small CURI below it."""
     file = free_file(out, (".html",))
     home = (store or Store.default()).home
-    with ProcessPoolExecutor(2, get_context("spawn")) as beside:
+    with ProcessPoolExecutor(2, get_context("spawn"), become_worker) as beside:
         # On a new machine most of the time goes into compiling, which is a matter of each process alone.
         others, vehicles = beside.submit(_others, home), beside.submit(_vehicles)
         with Curi("demo", "release", workers=workers, store=store, progress=progress) as curi:

@@ -293,15 +293,8 @@ class ConceptWorld(Study):
         return self.study.experiment(name)
 
     def need_room(self, splits: Sequence[str] = ()) -> None:
-        grid = self.study.library.grid
-        lines = (
-            line
-            for name in splits or self.experiments
-            if not self.store.has(self.study.recipe(name))
-            for lines in parts_of(self._experiment(name)).values()
-            for line in lines
-        )
-        self.store.need(sum(line.count for line in lines) * (grid.width * grid.height + 1_000))
+        names = [self._experiment(name).name for name in splits or self.experiments]
+        self.store.need(self.study.size_estimate(names))
 
 
 def parts_of(experiment: Experiment) -> dict[str, tuple[Line, ...]]:
