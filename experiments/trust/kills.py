@@ -317,6 +317,8 @@ class Dying:
 
     def _writes(self, words: tuple[Any, ...]) -> bool:
         path, _, flags = words
+        if isinstance(flags, int) and flags & os.O_TMPFILE == os.O_TMPFILE:  # has no name, and leaves none
+            return False
         return isinstance(flags, int) and bool(flags & WRITING) and str(path) not in ("/dev/null", "/dev/tty")
 
     def _count(self, last: Callable[[], None]) -> None:

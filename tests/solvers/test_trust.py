@@ -15,7 +15,7 @@ pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombi
 
 from recombine.solvers.training import checkpoint
 from recombine.solvers.training.loop import load_best, train
-from recombine.solvers.training.records import read_config, read_metrics, read_results
+from recombine.solvers.training.records import keep, read_config, read_metrics, read_results
 from recombine.solvers.training.tensors import METADATA, read_tensors
 from recombine.solvers.training.weights import write_weights
 from recombine.store.errors import UserError
@@ -242,3 +242,20 @@ def test_the_card_of_foreign_weights_is_text(whole: Path, tmp_path: Path) -> Non
     card = (write_weights(folder, tmp_path / "weights") / "README.md").read_text()
     assert "<script>" not in card and "\n# Title" not in card and "x](" not in card
     assert card.count("\nlicense:") == 1
+
+
+def test_nothing_is_written_through_a_link_inside_a_run(whole: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "checkpoints").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UserError, match="leads out of"):
+        learn(tmp_path / "run")
+    runs, kept = copied(whole, tmp_path / "runs" / "one").parent, tmp_path / "kept"
+    config = json.loads((runs / "one" / "config.json").read_text()) | {"benchmark": "curi"}
+    (runs / "one" / "config.json").write_text(json.dumps(config))
+    (runs / "one" / "results.json").write_text(json.dumps({"length": config["length"]}))
+    kept.mkdir()
+    (kept / "one").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UserError, match="leads out of"):
+        keep(runs, kept, "curi")
+    assert not list((tmp_path / "elsewhere").iterdir())

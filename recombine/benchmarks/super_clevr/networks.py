@@ -180,8 +180,9 @@ class SuperClevrNetworks(Networks[Data]):
     def size(self, jobs: Sequence[Job], study: Data) -> int:
         found: dict[str, int] = {}
         for job in jobs:
-            tested: list[tuple[str, Part]] = [(variant, "test") for variant in tests_of(job.split)]
-            for variant, part in ((job.split, "train"), (job.split, "val"), *tested):
+            places: list[tuple[str, Part]] = [(job.split, "train"), (job.split, "val")]
+            places += [(variant, "test") for variant in tests_of(job.split)]
+            for variant, part in places:
                 pipeline, about = study.at(variant), job.options.about
                 images, size = pipeline.count(part), picture_size(job.options.picture)
                 found[pipeline.scenes_recipe(part).digest] = pipeline.size_estimate((part,))

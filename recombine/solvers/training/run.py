@@ -72,7 +72,7 @@ class Run:
             yield
             return
         try:
-            self.last.parent.mkdir(parents=True, exist_ok=True)
+            within(self.folder, "checkpoints").mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(f"{self.folder} cannot be made ({error.strerror}); choose another folder") from None
         busy = f"{self.folder} is being trained by another process; wait until it is done, or choose another folder"
