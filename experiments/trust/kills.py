@@ -10,7 +10,7 @@ Three ways to die. *At every operation*: the command runs in a process that has 
 is loaded and compiled, and kills itself at its k-th file operation, for every k: before a file is opened, written to
 the disk (with half of its bytes), renamed, linked or removed, and before a folder is made or removed. *With workers*:
 the same with a pool of two workers, forked too; at the k-th operation of all of them a worker dies, or the whole group,
-or the process that has started them, alone; whoever goes on then does so beside the next try. *At random moments*: the
+or the process that has started them, alone, after which the workers must end by themselves. *At random moments*: the
 command runs as people run it, in processes that are started from nothing; a worker, or the whole group, is killed after
 a random time.
 
@@ -30,6 +30,7 @@ import random
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -291,14 +292,14 @@ class Dying:
 
     def __init__(self, at: int | None, who: str = "self") -> None:
         self.at, self.who, self.first = at, who, 0
-        self.count = multiprocessing.get_context("fork").Value("q", 0)
+        self.count, self.group = (multiprocessing.get_context("fork").Value("q", 0) for _ in range(2))
 
     @property
     def done(self) -> int:
         return int(self.count.value)
 
     def begin(self) -> None:
-        self.first = os.getpid()
+        self.first = self.group.value = os.getpid()
         sys.addaudithook(self._heard)
         sync = os.fsync
 
@@ -366,7 +367,23 @@ def killed(words: Sequence[str], place: Path, at: int, log: Path, who: str = "se
         dying.begin()
         return run(words, place) if who == "self" else pooled(words, place)
 
-    return forked(work, log)
+    code = forked(work, log)
+    if who != "self" and not _gone(int(dying.group.value)):
+        return 97
+    return code
+
+
+def _gone(group: int) -> bool:
+    """Whether the workers of a command that has ended end too, by themselves."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        try:
+            os.killpg(group, 0)
+        except OSError:
+            return True
+        time.sleep(0.005)
+    os.killpg(group, signal.SIGKILL)
+    return False
 
 
 def pooled(words: Sequence[str], place: Path) -> int:
@@ -378,7 +395,20 @@ def pooled(words: Sequence[str], place: Path) -> int:
     engine.multiprocessing = SimpleNamespace(  # type: ignore[attr-defined]
         get_context=lambda _: fork, parent_process=multiprocessing.parent_process
     )
+    begin = engine.become_worker
+    engine.become_worker = lambda: (_as_started(), begin())[1]  # type: ignore[assignment]
     return run(words, place)
+
+
+def _as_started() -> None:
+    """Leave behind what a process that is started from nothing does not have: open files, locks, ways to end."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            if int(name) > 2 and stat.S_ISREG(os.fstat(int(name)).st_mode):
+                os.close(int(name))
+        except OSError:  # the list of them, which is read here
+            continue
 
 
 def warmed(command: Command, shop: Path) -> None:

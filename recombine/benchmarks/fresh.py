@@ -400,7 +400,7 @@ def _rows_of(file: Path) -> int:
         if file.suffix == ".parquet":
             chunks_of(file)
         return rows_of(file)
-    except (OSError, ValueError, pa.ArrowException):
+    except (OSError, ValueError, tarfile.TarError, pa.ArrowException):
         return 0
 
 
@@ -498,7 +498,7 @@ def _of_jsonl(file: Path) -> Iterator[dict[str, Any]]:
 
 def _of_tar(file: Path) -> Iterator[dict[str, Any]]:
     """A row is a text, and the files that follow it."""
-    with tarfile.open(file) as tar:
+    with tarfile.open(file, "r:") as tar:  # not one that is packed
         row: dict[str, Any] = {}
         for one in tar:
             if not one.isreg() or one.size > file.stat().st_size:
