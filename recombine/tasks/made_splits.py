@@ -8,7 +8,7 @@ of the second.
 
 | how        | what is held out                                                                                |
 |------------|-------------------------------------------------------------------------------------------------|
-| mcd        | whatever makes compounds diverge most while atoms do not: a swap search, decided by its key     |
+| mcd        | what makes compounds diverge much while atoms do not: a search from several starts, no maximum  |
 | orthotopic | a box: half of the values of one attribute together with half of the values of another          |
 | pairwise   | pairs of atoms, drawn by lot                                                                    |
 
@@ -42,6 +42,10 @@ MOST_ATOMS = 0.02
 """The divergence of atoms that a split of maximum compound divergence may have."""
 ATOM_ALPHA, COMPOUND_ALPHA = 0.5, 0.1
 ROUNDS = 600
+STARTS = 10
+"""Lots at which the search for sides begins."""
+BOUNDS = (10, 5, 2.5, 1.5, 0.98)
+"""Times the bound on atoms that the search keeps, one after the other."""
 PRICES = (0.0, 1.0, 3.0, 10.0, 30.0)
 """What a growing divergence of atoms costs against one of compounds; all are tried."""
 MOST_PAIRS = 200
@@ -276,22 +280,22 @@ def _counted(items: Items, block: np.ndarray) -> tuple[Counts, Counts]:
 def _most_divergent(items: Items, key: Key, share: float, target: float | None) -> np.ndarray:
     """Which concepts are tested: synonyms stay together, and sides are swapped as long as that helps.
 
-    The search begins twice, with pairs that are held out and by lot; what keeps the bound on atoms goes first.
+    The search begins at several lots and tightens the bound on atoms step by step. The best that keeps the bound is
+    taken: a large divergence, not a proven maximum.
     """
     _, block = np.unique(items.sense, return_inverse=True)
     atoms, compounds = _counted(items, block)
-    size = np.bincount(block, items.weight)
-    rank = (key / "order").rng().permutation(len(size))
-    made = MadeSplit("", "", "", _divergent_pairs(items, key, 0.75 * share, target))
-    has = np.array([made.holds_out(atoms_of(concept, items.word)) for concept in items.concepts])
-    by_lot = np.zeros(len(size), bool)
-    by_lot[rank] = np.cumsum(size[rank]) <= share * size.sum()
-    found = [
-        _with_all_atoms(_refined(start, size, rank, atoms, compounds, items.most_atoms, share, target), atoms)
-        for start in (np.bincount(block, has) > 0, by_lot)
-    ]
-    worth = [_worth(one, atoms, compounds, items.most_atoms, target) for one in found]
-    best = max(range(len(found)), key=lambda i: (found[i].any(), worth[i][1] <= items.most_atoms, worth[i][0]))
+    size, most = np.bincount(block, items.weight), items.most_atoms
+    found = []
+    for lot in range(STARTS):
+        rank = (key / "order" / lot).rng().permutation(len(size))
+        tested = np.zeros(len(size), bool)
+        tested[rank] = np.cumsum(size[rank]) <= share * size.sum()
+        for bound in BOUNDS:
+            tested = _refined(tested, size, rank, atoms, compounds, bound * most, share, target)
+        found.append(_with_all_atoms(tested, atoms))
+    worth = [_worth(one, atoms, compounds, most, target) for one in found]
+    best = max(range(len(found)), key=lambda i: (found[i].any(), worth[i][1] <= most, worth[i][0]))
     return found[best][block]
 
 
@@ -396,7 +400,12 @@ def _pairs(items: Items, key: Key, share: float, most: int | None = MOST_PAIRS) 
     """The pairs that are had by some items and by not too many."""
     chosen = np.sort((key / "items").rng().permutation(len(items.concepts))[:MOST_ITEMS])
     few = Items(
-        [items.concepts[i] for i in chosen], items.sense[chosen], items.weight[chosen], items.listed, items.word
+        [items.concepts[i] for i in chosen],
+        items.sense[chosen],
+        items.weight[chosen],
+        items.listed,
+        items.word,
+        items.most_atoms,
     )
     found = [atoms_of(concept, items.word) for concept in few.concepts]
     names = sorted(set().union(*found))
