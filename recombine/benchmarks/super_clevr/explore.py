@@ -112,7 +112,7 @@ class SuperClevrExplorer(ClevrExplorer):
             replace(asking, redundancy=level).table(found, families, scenes, 0, 0, key)["question"].to_pylist()
             for level in REDUNDANCIES
         ]
-        return max(zip(*said), key=lambda levels: len({*levels}))  # type: ignore[no-any-return]
+        return max(zip(*said), key=lambda levels: len({*levels}))
 
     def _shot(self, number: int) -> Shot:
         dialect = self.pipeline.asking.dialect

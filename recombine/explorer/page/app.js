@@ -565,11 +565,15 @@ async function compare(now) {
 function differing(name, split, one, other, found) {
   const short = shortly([one, other]);
   if (!found.length) return [el("p", {}, one === other ? "Choose two different ones." : "They are right and wrong about the same items here.")];
-  return [el("p", { class: "small" }, `${found.length} items, the widest apart first; the bars are the probability of the right answer.`),
-    el("ul", { class: found.some((item) => item.text) ? "shots wide" : "shots" }, ...found.map((item) => el("li", { class: "shot" }, opened(name, item.shot, item.text ? "large" : "picture"),
-      item.text ? el("p", {}, item.text) : null, el("p", { class: "truth" }, `Right: ${item.answer}`),
-      ...[[one, item.one], [other, item.other]].map(([who, chance]) => belief(who, short.get(who), chance, chance <= 0.5)),
-      el("a", { href: address({ room: "play", benchmark: name, split, number: item.number }) }, "Play this round"))))];
+  const wide = found.some((item) => item.text);
+  const list = (some) => el("ul", { class: wide ? "shots wide" : "shots" }, ...some.map((item) => el("li", { class: "shot" }, opened(name, item.shot, item.text ? "large" : "picture"),
+    item.text ? el("p", {}, item.text) : null, el("p", { class: "truth" }, `Right: ${item.answer}`),
+    ...[[one, item.one], [other, item.other]].map(([who, chance]) => belief(who, short.get(who), chance, chance <= 0.5)),
+    el("a", { href: address({ room: "play", benchmark: name, split, number: item.number }) }, "Play this round"))));
+  const first = wide ? 8 : 14;
+  return [el("p", { class: "small" }, `${many(found.length, "item")}, the widest apart first; the bars are the probability of the right answer.`),
+    list(found.slice(0, first)),
+    found.length > first ? el("details", {}, el("summary", {}, `${found.length - first} more`), list(found.slice(first))) : ""];
 }
 
 // --- the page
