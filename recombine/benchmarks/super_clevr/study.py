@@ -53,8 +53,8 @@ from recombine.tasks.made_splits import Items, MadeSplit, is_file
 from recombine.world.scenes import Scenes
 
 PUBLISHED_FORM = (
-    "These are files of the published form, whose answers are words, numbers and truth values in one column: "
-    "`datasets` opens what is made with `--format parquet` or `--format jsonl`."
+    "The files `superCLEVR_*` have the published form: answers are words, numbers and truth values in one column; "
+    "`datasets` knows no such column, so it opens the tables beside them: the same, with every answer as a word."
 )
 
 
@@ -247,7 +247,7 @@ class SuperClevr(Study):
         if factor is not None:
             return self._make_all(factor, out, render, size, first, format, tell)
         official = partial(self._write_official, format) if format in ("json", "jsonl") else None
-        return self._make(out, {}, self.artefacts, render, size, first, format, tell, official)
+        return self._make(out, {}, self.artefacts, render, size, first, format, tell, also=official)
 
     def _make_all(  # what `make` takes
         self,
@@ -296,7 +296,9 @@ class SuperClevr(Study):
 
     def card(self, made: Mapping[str, Any], verb: str = "make") -> About:
         about = super().card(made, verb)
-        return replace(about, notes=(*about.notes, PUBLISHED_FORM)) if made.get("format") == "json" else about
+        return (
+            replace(about, notes=(*about.notes, PUBLISHED_FORM)) if made.get("format") in ("json", "jsonl") else about
+        )
 
     @property
     def dataset(self) -> VehicleDataset:
