@@ -13,6 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 IMAGE = re.compile(r'<img src="([^"]+)" alt="([^"]*)"[^>]*>')
 OUTSIDE = re.compile(r"^[a-z]+:")
+FENCE = re.compile(r"^( *```\w+) .*$", re.MULTILINE)
+"""Code whose first line says more than its language, which is for our tests alone."""
 
 
 def pages() -> dict[Path, Path]:
@@ -44,7 +46,7 @@ def placed(text: str, page: Path, known: dict[Path, Path]) -> str:
             return f'{text}<br><audio controls preload="none" aria-label="{text}" src="../{there.as_posix()}"></audio>'
         return f"{mark}[{text}]({there.as_posix()}{anchor or ''})"
 
-    return LINK.sub(link, IMAGE.sub(r"![\2](\1)", text))
+    return FENCE.sub(r"\1", LINK.sub(link, IMAGE.sub(r"![\2](\1)", text)))
 
 
 def gather(out: Path) -> list[Path]:
