@@ -12,8 +12,9 @@ import numpy as np
 from recombine.benchmarks.super_clevr import published
 from recombine.benchmarks.super_clevr.reasoning import REASONERS
 from recombine.benchmarks.super_clevr.variants import DEFAULT, FACTORS, TRAINED
-from recombine.metrics.intervals import LEVEL, RESAMPLES, Interval
-from recombine.report.document import Chapter, write_document
+from recombine.metrics.intervals import LEVEL, RESAMPLES, Interval, share
+from recombine.report.document import Chapter, Figure, write_document
+from recombine.report.scatter import Dot, scatter_chart
 from recombine.report.table import Cell, Column, Table
 from recombine.store.errors import UserError
 from recombine.store.key import Key
@@ -21,6 +22,8 @@ from recombine.store.key import Key
 CALLED = {"nsvqa": "NSVQA", "p-nsvqa": "P-NSVQA, appendix E", "p-nsvqa-joint": "P-NSVQA, joint"}
 PAPER = {"nsvqa": "NSVQA", "p-nsvqa": "P-NSVQA", "p-nsvqa-joint": "P-NSVQA"}
 FIGURE_3 = {"nsvqa": 92.80, "p-nsvqa": 95.76, "p-nsvqa-joint": 95.76}
+FEWEST, NAMED = 15, 0.9
+"""Vehicles without which a dot of a figure says nothing; beliefs below which it has a name."""
 Kept = Mapping[str, Any]
 Statistic = Callable[[np.ndarray], float]
 """A number from images, int[n], by their places."""
@@ -159,17 +162,17 @@ def table_3(kept: Kept) -> Table:
     first = next(iter(steps.values()))
     rows: list[tuple[Cell, ...]] = []
     for model, said in CALLED.items():
-        for number, (share, right) in enumerate(steps.items()):
+        for number, (removed, right) in enumerate(steps.items()):
             images = len(right["asked"])
             change = over_images(
                 lambda rows, right=right, model=model: percent(right, model, rows) - percent(first, model, rows),  # type: ignore[misc]
                 images,
-                f"removed/{share}/{model}",
+                f"removed/{removed}/{model}",
             )
             theirs = published.TABLE_3[PAPER[model]][number]
             size = right["size"][0]
             rows.append(
-                (said, int(share), size, accuracy(right, model, f"at/{share}").text(), change.text("+.1f"), theirs)
+                (said, int(removed), size, accuracy(right, model, f"at/{removed}").text(), change.text("+.1f"), theirs)
             )
     columns = (
         Column("model"),
@@ -221,6 +224,20 @@ def _gap(bins: list[list[float]]) -> float:
     return sum(n * abs(sure - right) for n, sure, right in bins) / max(1, many)
 
 
+def calibration(kept: Kept) -> Figure:
+    """How often the likeliest value is right, by how sure the parser of default is of it."""
+    dots = []
+    for name in ("size", "color", "material", "shape"):
+        for many, sure, right in kept[DEFAULT]["sight"][f"{name} bins"]:
+            if many >= FEWEST:
+                one = share(round(many * right), many)
+                value = Interval(*(100 * end for end in (one.value, one.low, one.high)))
+                dots.append(Dot(f"{name}, {many} vehicles" if sure < NAMED else "", 100 * sure, value))
+    title = "How often the likeliest value is right, by how sure the parser is of it"
+    said = f"{title}, on the test of default; the line is where both are the same."
+    return Figure("calibration", said, scatter_chart(dots, title, "belief, percent", "right, percent", diagonal=True))
+
+
 def chapters(kept: Kept) -> Iterable[Chapter]:
     mine = kept[DEFAULT]
     yield Chapter("In domain", (in_domain(kept),), _verdict(kept))
@@ -240,7 +257,7 @@ def chapters(kept: Kept) -> Iterable[Chapter]:
         ),
         "Above, programs are given.",
     )
-    yield Chapter("Parsers", (sights(kept),), "One detector for all, an attribute network for each.")
+    yield Chapter("Parsers", (sights(kept), calibration(kept)), "One detector for all, an attribute network for each.")
 
 
 def _verdict(kept: Kept) -> str:

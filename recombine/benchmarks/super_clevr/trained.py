@@ -27,8 +27,8 @@ class Parsers:
     store: Store
     engine: Engine
     watch: Callable[[], Watch]
-    pictures: int = 2_000
-    steps: int = 1_200
+    pictures: int = 6_000
+    steps: int = 2_400
 
     def detector(self) -> Parser:
         """Finds vehicles, and does not say what they are."""

@@ -18,6 +18,7 @@ from recombine.render.raytrace import raytrace
 from recombine.solvers.attribute_training import AttributeLesson, closer_taught
 from recombine.solvers.closer import logits_of
 from recombine.solvers.closeups import KEPT, closeups, cut_out, places
+from recombine.solvers.networks.attribute_net import SIDE
 from recombine.solvers.networks.scene_parser import SceneParser
 from recombine.solvers.parser_training import with_closer
 from recombine.solvers.perception import Calibration, Parser, Usual
@@ -91,7 +92,7 @@ def test_squares_are_cut_out_around_boxes() -> None:
     pictures[0, 100:140, 200:240] = 255
     box = np.array([[40 / 320, -20 / 320, 80 / 320, 20 / 320]], np.float32)
     cut = cut_out(pictures, np.array([0]), box)[0, ..., 0]
-    assert cut[24, 24] == 255 and cut[0, 0] == 0 and cut[24, 0] == 0
+    assert cut[32, 32] == 255 and cut[0, 0] == 0 and cut[32, 0] == 0
     assert (cut > 127).mean() == pytest.approx(1 / 1.15**2, abs=0.04)
     np.testing.assert_allclose(places(box)[0], [60 / 320, 0, 40 / 320, 40 / 320], atol=1e-6)
 
@@ -116,5 +117,5 @@ def test_a_closer_look_is_trained_saved_and_read(tmp_path: Path) -> None:
     assert read.names == made.names and read.closer is not None and read.closer.parts == words
     first, second = (one.perceive(pixels) for one in (made, read))
     np.testing.assert_allclose(first.beliefs["shape"], second.beliefs["shape"], atol=0.02)
-    told = logits_of(closer.network, np.zeros((3, 48, 48, 3), np.uint8), np.zeros((3, 4), np.float32))
+    told = logits_of(closer.network, np.zeros((3, SIDE, SIDE, 3), np.uint8), np.zeros((3, 4), np.float32))
     assert told.parts.shape == (3, len(words.names)) and told.looks[0].shape == (3, len(words.names), 8)
