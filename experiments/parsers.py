@@ -85,7 +85,7 @@ def vehicles(given, benchmark) -> None:
     """The parser of vehicles: with parts and textures, so that plain ones are seen too."""
     from recombine.benchmarks.super_clevr.trained import Parsers
 
-    chosen = {"steps": given.steps or 4_000, "pictures": 6_000}
+    chosen = {} if given.steps is None else {"steps": given.steps}
     file = given.out or benchmark.part("sight:FILE")
     with engine(given.workers) as workers:
         Parsers(given.runs, Store.default(), workers, told, **chosen).parser("hard").save(file)

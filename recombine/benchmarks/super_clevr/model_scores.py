@@ -136,17 +136,19 @@ def _bins(sure: np.ndarray, right: np.ndarray) -> list[list[float]]:
     ]
 
 
-def scores(parser: Parser, trained: str, tests: Tests) -> dict[str, Any]:
-    """All that is kept of a parser: what every model got right on every test."""
+def scores(parser: Parser, trained: str, tests: Tests, only: bool = False) -> dict[str, Any]:
+    """All that is kept of a parser: what every model got right on every test, or `only` on its own."""
     found: dict[str, Any] = {"trained": trained, "images": tests.images, "tests": {}}
     sights: dict[Any, Seen] = {}
-    for name in tests_of(trained):
+    for name in tests_of(trained)[: 1 if only else None]:
         key = tests.study(name).scenes_recipe("test").digest
         seen = sights.setdefault(key, Seen(tests, name, parser))
         found["tests"][name] = seen.right(tests.asked(name))
         if name == trained:
             found["sight"] = seen.sight()
-    if trained == DEFAULT:
+    if trained == DEFAULT and only:
+        found["parts"] = sights[tests.study(DEFAULT).scenes_recipe("test").digest].right(tests.asked(DEFAULT, "part"))
+    elif trained == DEFAULT:
         mine = sights[tests.study(DEFAULT).scenes_recipe("test").digest]
         found["parts"] = mine.right(tests.asked(DEFAULT, "part"))
         found["parts"] |= _baselines(tests, "part")

@@ -44,6 +44,8 @@ LESSON = Lesson(
     held_back=300,
 )
 """The detector's; it begins as CLEVR's parser, which knows solids on the same floor and no vehicle."""
+AGAIN = replace(LESSON, rate=1e-3, steps=500)
+"""How it goes on: from its own weights, with half of the rate, which falls again."""
 
 
 def part_words(world: VehicleWorld) -> PartWords:
