@@ -31,9 +31,10 @@ browser: ## Debian's chromium, with which the explorer is tested
 test: install ## the whole suite, on two cores
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadscope
 
-cluster: install ## every long verb on Slurm's engine, and Ray with a node that is killed; installs Ray by itself
+# Ray ends a process that has lost its head; what it says then goes to the terminal only if pytest leaves that alone.
+cluster: install ## every long verb on Slurm's engine and on Ray, with any number of workers, and nodes that are killed; installs Ray by itself
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[ray]'
-	$(BIN)/python -m pytest -o addopts="--import-mode=importlib -q" -m cluster tests/cluster
+	$(BIN)/python -m pytest -o addopts="--import-mode=importlib -q --capture=sys" -m cluster tests/cluster
 
 .PHONY: harness
 harness: install ## real runs of Inspect, lmms-eval, verifiers, TRL, ms-swift and verl, each in an environment of its own (some GB), and docs/results/harness.md

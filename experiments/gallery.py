@@ -8,11 +8,11 @@ import numpy as np
 import vehicle_sheets
 
 from recombine.benchmarks.clevr.laws import LANGUAGE
+from recombine.render.fine import traced
 from recombine.render.instruments import INSTRUMENTS, RATE
 from recombine.render.materials import COLORS
 from recombine.render.photo import photograph
 from recombine.render.png import png
-from recombine.render.raytrace import raytrace
 from recombine.render.schematic import canvas, element, words
 from recombine.render.sound import synthesised_orchestra
 from recombine.render.spectrogram import spectrograms
@@ -22,6 +22,8 @@ from recombine.store.key import Key
 from recombine.world.scenes import Scenes
 
 GAP, PAPER = 6, 255
+FINE = 3
+"""How much larger each side is drawn before it is made small."""
 RANGE = 80
 """Decibels from black to white."""
 PITCH = 4
@@ -44,15 +46,14 @@ def tiled(pictures: list[list[np.ndarray]]) -> np.ndarray:
 def fast_and_photo() -> np.ndarray:
     """The same scenes, traced fast on the left and as photos on the right."""
     scenes = LANGUAGE.world.sample(4, Key(5) / "gallery")
-    fast, photo = raytrace(scenes, 400, 300, ("rgb",)).rgb, photograph(scenes, 400, 300, ("rgb",), samples=64).rgb
-    assert fast is not None and photo is not None
+    fast, photo = traced(scenes, 400, 300, FINE), photograph(scenes, 400, 300, ("rgb",), samples=64).rgb
+    assert photo is not None
     return tiled([[a, b] for a, b in zip(fast, photo)])
 
 
 def everything() -> np.ndarray:
     """All shapes, materials and colours: a scene for each colour, rubber behind, metal in front."""
-    drawn = raytrace(_rows(), 400, 300, ("rgb",)).rgb
-    assert drawn is not None
+    drawn = traced(_rows(), 400, 300, FINE)
     return tiled([list(drawn[:4]), list(drawn[4:])])
 
 
