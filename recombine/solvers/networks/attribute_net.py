@@ -45,7 +45,7 @@ class AttributeNet(nn.Module):
         self.say = nn.Linear(256, sum(values))
         self.say_parts = nn.Linear(256, parts * (1 + sum(looks))) if parts else None
         self.apply(start)
-        self.look.to(memory_format=torch.channels_last)
+        self.look.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def forward(self, cut: Tensor, place: Tensor) -> Told:  # float[m, 3, SIDE, SIDE] from 0 to 1, float[m, PLACE]
         seen = self.look((cut - 0.5).contiguous(memory_format=torch.channels_last))
