@@ -121,7 +121,7 @@ table-super-clevr: install ## trains what is missing of Super-CLEVR's networks, 
 	$(BIN)/recombine train super-clevr --split default --split easy --split hard --model mdetr $(READERS)
 	$(BIN)/recombine table super-clevr $(RUNS) --keep docs/results/runs/super-clevr --out docs/results/super-clevr-networks.md
 
-parsers: install ## trains the scene parsers that stand beside their benchmarks; goes on where it was stopped, about 15 minutes of CPU time each
+parsers: install ## trains the scene parsers that stand beside their benchmarks; goes on where it was stopped, about 25 minutes of CPU time each
 	$(BIN)/python experiments/parsers.py clevr --runs $(RUNS) --workers $(WORKERS)
 	$(BIN)/python experiments/parsers.py clevr --against super-clevr
 	$(BIN)/python experiments/parsers.py super-clevr --runs $(RUNS) --workers $(WORKERS)

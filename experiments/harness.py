@@ -398,9 +398,10 @@ behind `recombine serve`. *Same rows* counts the rows on which the tool's own sc
 learner; *gap* is the figure of `recombine gap` for the same rows. Made by `make harness`; a tool whose run failed, or
 that has not been run, says so.
 
-Inspect, lmms-eval, verifiers and VLMEvalKit are run by their own commands to the end. TRL trains. Of verl and ms-swift,
-which train on GPUs, their own loaders read the rows and the pictures, and their own hooks call the reward; no training
-is run. VLMEvalKit is not on PyPI: what is run is ModelScope's copy of it there, `ms-vlmeval`. It asks for letters, so a
+Inspect, lmms-eval, verifiers and VLMEvalKit are run by their own commands to the end. TRL trains. ms-swift and verl
+train on GPUs, so no training is run: ms-swift's own loader reads the rows and its pictures, and its own registry calls
+the reward; of verl only its own hook for rewards is run, on the rows as they stand in the file.
+VLMEvalKit is not on PyPI: what is run is ModelScope's copy of it there, `ms-vlmeval`. It asks for letters, so a
 learner that holds several answers equally likely must choose one, and its figure can lie off the gap by that."""
 
 

@@ -352,7 +352,10 @@ class Ray(Engine):
                     **own,
                 )
             except (ConnectionError, RuntimeError, ValueError) as error:
-                raise UserError(f"no Ray that fits answers at {address or 'this machine'}: {_line(error)}") from error
+                raise UserError(
+                    f"no Ray that fits answers at {address or 'this machine'}: {_line(error)}; use the version and the "
+                    "RAY_AUTH_MODE of its nodes"
+                ) from error
             self._ray, self._nodes, self._looked_at = ray, _alive(ray), time.monotonic()
             self._look(folder)
         return self._ray
@@ -386,6 +389,8 @@ class Ray(Engine):
         if len(shards) <= 1:
             return InProcess(self.progress).map(work, shards, label)
         ray = self._open(getattr(work, "folder", None))
+        if time.monotonic() > self._looked_at + LOOK:
+            self._tell_of_dead(label)
         self.progress(label, 0, len(shards))
         task = ray.remote(num_cpus=1, max_retries=TRIES, retry_exceptions=False, scheduling_strategy="SPREAD")(_do)
         common = ray.put(work)

@@ -156,10 +156,13 @@ class WriteRows:
 
     def _jsonl(self, sink: BinaryIO, table: pa.Table) -> None:
         for record, media in zip(_records(table), self._media(table)):
+            line = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
             if self.drawing is not None:
-                start = f"data:{self.drawing.mime};base64,"
-                record[self.drawing.kind] = [start + base64.b64encode(file).decode() for file in media]
-            sink.write(json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+                # What is in base 64 stands in JSON as it is, so nobody needs to look through it.
+                start = f'"data:{self.drawing.mime};base64,'.encode()
+                files = b",".join(start + base64.b64encode(file) + b'"' for file in media)
+                line = b'%s,"%s":[%s]}' % (line[:-1], self.drawing.kind.encode(), files)
+            sink.write(line + b"\n")
 
     def _tar(self, sink: BinaryIO, table: pa.Table) -> None:
         with tarfile.open(fileobj=sink, mode="w", format=tarfile.USTAR_FORMAT) as tar:

@@ -99,6 +99,8 @@ from recombine.store.cluster import Ray
 from recombine.store.errors import UserError
 
 def kill_the_head(label, done, total):
+    if not done:
+        return
     found = subprocess.run(["pgrep", "-P", str(os.getpid()), "gcs_server"], capture_output=True, text=True).stdout
     for one in found.split():
         os.kill(int(one), 9)
