@@ -31,12 +31,13 @@ browser: ## Debian's chromium, with which the explorer is tested
 test: install ## the whole suite, on two cores
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadscope
 
-cluster: install ## every long verb on Slurm's engine, and Ray with a node that is killed; installs Ray by itself
+# Ray ends a process that has lost its head; what it says then goes to the terminal only if pytest leaves that alone.
+cluster: install ## every long verb on Slurm's engine and on Ray, with any number of workers, and nodes that are killed; installs Ray by itself
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[ray]'
-	$(BIN)/python -m pytest -o addopts="--import-mode=importlib -q" -m cluster tests/cluster
+	$(BIN)/python -m pytest -o addopts="--import-mode=importlib -q --capture=sys" -m cluster tests/cluster
 
 .PHONY: harness
-harness: install ## real runs of Inspect, lmms-eval, verifiers, TRL, ms-swift and verl, each in an environment of its own (some GB), and docs/results/harness.md
+harness: install ## real runs of Inspect, lmms-eval, verifiers, TRL, ms-swift, verl and VLMEvalKit, each in an environment of its own (some GB), and docs/results/harness.md
 	$(BIN)/python experiments/harness.py --out docs/results/harness.md
 
 check: install ## format, lint, types, smoke test
@@ -120,7 +121,7 @@ table-super-clevr: install ## trains what is missing of Super-CLEVR's networks, 
 	$(BIN)/recombine train super-clevr --split default --split easy --split hard --model mdetr $(READERS)
 	$(BIN)/recombine table super-clevr $(RUNS) --keep docs/results/runs/super-clevr --out docs/results/super-clevr-networks.md
 
-parsers: install ## trains the scene parsers that stand beside their benchmarks; goes on where it was stopped, about 15 minutes of CPU time each
+parsers: install ## trains the scene parsers that stand beside their benchmarks; goes on where it was stopped, about 25 minutes of CPU time each
 	$(BIN)/python experiments/parsers.py clevr --runs $(RUNS) --workers $(WORKERS)
 	$(BIN)/python experiments/parsers.py clevr --against super-clevr
 	$(BIN)/python experiments/parsers.py super-clevr --runs $(RUNS) --workers $(WORKERS)

@@ -64,15 +64,19 @@ def crops_of(
     pixels: int = SIDE,
     least: float = VISIBLE,
     sharpest: int = WIDTH,
+    marks: np.ndarray | None = None,
 ) -> Crops:
-    """The crops of all objects that are visible enough, from pictures of any size, none sharper than one so wide."""
+    """The crops of all objects that are visible enough, from pictures of any size, none sharper than one so wide.
+
+    Where an object is, its fourth colour is that of `marks`, uint8[n, height, width], or 255.
+    """
     height, width = objects.shape[1:]
     visible, boxes = seen(objects, scenes.places)
     picture, thing = np.nonzero(visible >= least * width * width)
     box = boxes[picture, thing].astype(float)
     middle, side = box[:, :2] + box[:, 2:] / 2, MARGIN * box[:, 2:].max(axis=1)
     cut = [
-        crop(rgb[p], objects[p] == t, x, y, s, pixels, sharpest)
+        crop(rgb[p], (objects[p] == t) * (255 if marks is None else marks[p]), x, y, s, pixels, sharpest)
         for p, t, (x, y), s in zip(picture, thing, middle.tolist(), side.tolist())
     ]
     place = np.concatenate([middle - (width / 2, height / 2), side[:, None]], axis=1) / width
@@ -81,14 +85,14 @@ def crops_of(
 
 
 def crop(
-    rgb: np.ndarray, mask: np.ndarray, x: float, y: float, side: float, pixels: int = SIDE, sharpest: int = WIDTH
+    rgb: np.ndarray, marks: np.ndarray, x: float, y: float, side: float, pixels: int = SIDE, sharpest: int = WIDTH
 ) -> np.ndarray:
     """A square of a picture in so many pixels a side, uint8[4, pixels, pixels]; black beyond the picture's edge."""
-    height, width = mask.shape
+    height, width = marks.shape
     rows, top = means(y, side, height, width / sharpest, pixels)
     columns, left = means(x, side, width, width / sharpest, pixels)
     part = (slice(top, top + rows.shape[1]), slice(left, left + columns.shape[1]))
-    layers = np.concatenate([rgb[part], 255 * mask[part][..., None].astype(np.uint8)], axis=2).astype(np.float32)
+    layers = np.concatenate([rgb[part], marks[part][..., None]], axis=2).astype(np.float32)
     return np.rint(rows @ layers.transpose(2, 0, 1) @ columns.T).astype(np.uint8)
 
 

@@ -1,6 +1,7 @@
 """How many CURI episodes of 50 pictures a second become rows: python experiments/rows.py [EPISODES] [WORKERS]
 
 The pictures are drawn before, and kept; what is timed is the export alone, by the clock and by processor time.
+Memory is the most that a process held, with the pages of the mapped pictures that it had in sight.
 """
 
 import resource
@@ -18,6 +19,13 @@ def spent() -> float:
     return sum(one.ru_utime + one.ru_stime for one in each)
 
 
+def held() -> tuple[float, float]:
+    """The most memory in GB: of this process, and of the largest of the workers that have ended."""
+    each = (resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    mine, theirs = (one / 2**20 for one in each)
+    return mine, theirs
+
+
 def main(episodes: int, workers: int) -> None:
     settings = {"render": "images", "splits": ["counting"]}
     with TemporaryDirectory() as place:
@@ -29,7 +37,8 @@ def main(episodes: int, workers: int) -> None:
         wall, cpu = time.monotonic() - start, spent() - cpu
         size = sum(file.stat().st_size for file in Path(place).rglob("*.parquet"))
     print(f"{episodes:,} rows, {size / 1e6:,.0f} MB, {workers} workers, started and ended: {wall:.1f} s by the clock,")
-    print(f"{cpu:.1f} s of processor time: {episodes / wall:,.0f} and {episodes / cpu:,.0f} rows a second")
+    print(f"{cpu:.1f} s of processor time: {episodes / wall:,.0f} and {episodes / cpu:,.0f} rows a second;")
+    print("{:.2f} GB of memory here, at most {:.2f} GB in a worker".format(*held()))
 
 
 if __name__ == "__main__":

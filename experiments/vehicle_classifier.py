@@ -1,12 +1,13 @@
 """Whether pictures of vehicles teach what they are: a small classifier of single vehicles.
 
-    python experiments/vehicle_classifier.py [--scenes 4000] [--epochs 8] [--kept FOLDER] [--out FILE.png]
+    python experiments/vehicle_classifier.py [--scenes 4000] [--epochs 8] [--parts] [--kept FOLDER] [--out FILE.png]
 
 A small network learns shape, colour, material and size from crops of 64 x 64 pixels of our own pictures (as in
 crop_classifier.py: the square around what is visible of an object, which of its pixels show the object, and where it
-was). A third of the pictures are easy, mid and hard each. It is tested on other scenes of each level, and FILE.png is
-its confusion matrix of shapes, by category: rows are what a vehicle is, columns what it is taken for. Crops and every
-epoch are kept, so that a stopped run goes on. It needs the extra `models`.
+was). With --parts it is also shown which of these pixels are parts with looks of their own: it is the body that is
+asked about. A third of the pictures are easy, mid and hard each. It is tested on other scenes of each level, and
+FILE.png is its confusion matrix of shapes, by category: rows are what a vehicle is, columns what it is taken for. Crops
+and every epoch are kept, so that a stopped run goes on. It needs the extra `models`.
 """
 
 import argparse
@@ -19,10 +20,12 @@ from crop_classifier import Crops, as_tensors, crops_of, joined
 from torch import Tensor, nn
 from torch.nn import functional
 
+from recombine.benchmarks.super_clevr.meaning import parts_of
 from recombine.benchmarks.super_clevr.world import COMPLEXITIES, VehicleWorld
 from recombine.render.png import png
 from recombine.report.table import Cell, Column, Table
 from recombine.store.key import Key
+from recombine.world.scenes import Scenes
 
 WIDTH, HEIGHT, SIDE = 640, 480, 64
 TEST, AT_ONCE = 500, 25
@@ -35,24 +38,40 @@ HEADS = {name: len(WORLDS["easy"].vocabulary[name].values) for name in ("shape",
 SHAPES = WORLDS["easy"].fleet.shapes
 
 
-def drawn(level: str, many: int, key: Key) -> Crops:
+PART = 96
+"""The fourth colour of a part that has looks of its own; the body has 255."""
+
+
+def drawn(level: str, many: int, key: Key, parts: bool) -> Crops:
     """The crops of so many scenes of a level."""
     world, found = WORLDS[level], []
     scenes = world.sample(many, key)
     for i in range(0, many, AT_ONCE):
         some = scenes[i : i + AT_ONCE]
-        pictures = world.stage.draw(some, WIDTH, HEIGHT, ("rgb", "objects"))
-        assert pictures.rgb is not None and pictures.objects is not None
-        found.append(crops_of(pictures.rgb, pictures.objects, some, HEADS, SIDE, LEAST, WIDTH))
+        pictures = world.stage.draw(some, WIDTH, HEIGHT, ("rgb", "objects", "parts"))
+        assert pictures.rgb is not None and pictures.objects is not None and pictures.parts is not None
+        marks = marked(some, pictures.objects, pictures.parts) if parts else None
+        found.append(crops_of(pictures.rgb, pictures.objects, some, HEADS, SIDE, LEAST, WIDTH, marks))
     return joined(found)
 
 
-def kept(file: Path, level: str, many: int, key: Key) -> Crops:
+def marked(scenes: Scenes, objects: np.ndarray, parts: np.ndarray) -> np.ndarray:
+    """PART where recorded parts are seen, 255 elsewhere, uint8[n, height, width]."""
+    found, recorded = np.full(objects.shape, 255, np.uint8), parts_of(scenes)
+    for p in range(len(scenes)):
+        for number in range(int(recorded.count[p])):
+            owner, name = int(recorded.owner[p, number]), int(recorded.codes["partname"][p, number])
+            place = int(WORLDS["easy"].fleet.part_places[scenes.codes["shape"][p, owner], name])
+            found[p][(objects[p] == owner) & (parts[p] == place)] = PART
+    return found
+
+
+def kept(file: Path, level: str, many: int, key: Key, parts: bool) -> Crops:
     """The same, drawn once."""
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         draft = file.with_suffix(".draft.npz")
-        np.savez(draft, *drawn(level, many, key))
+        np.savez(draft, *drawn(level, many, key, parts))
         draft.rename(file)
     with np.load(file) as content:
         return Crops(*(content[name] for name in content.files))
@@ -175,16 +194,21 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--scenes", type=int, default=4_000)
     parser.add_argument("--epochs", type=int, default=8)
+    parser.add_argument("--parts", action="store_true", help="show which pixels are parts with looks of their own")
     parser.add_argument("--kept", type=Path, default=Path("out/vehicle-classifier"))
     parser.add_argument("--out", type=Path)
     chosen = parser.parse_args()
     torch.set_num_threads(1)
     start, key, many = time.process_time(), Key(0) / "vehicle crops", chosen.scenes // len(WORLDS)
-    train_on = joined(
-        [kept(chosen.kept / f"{level}-{many}.npz", level, many, key / "train" / level) for level in WORLDS]
-    )
-    network = train(train_on, chosen.epochs, chosen.kept / f"{many}-{chosen.epochs}.pt", key)
-    crops = {level: kept(chosen.kept / f"test-{level}.npz", level, TEST, key / "test" / level) for level in WORLDS}
+    shown = "-parts" if chosen.parts else ""
+
+    def crops_kept(what: str, level: str, many: int) -> Crops:
+        file = chosen.kept / f"{what}-{level}-{many}{shown}.npz"
+        return kept(file, level, many, key / what / level, chosen.parts)
+
+    train_on = joined([crops_kept("train", level, many) for level in WORLDS])
+    network = train(train_on, chosen.epochs, chosen.kept / f"{many}-{chosen.epochs}{shown}.pt", key)
+    crops = {level: crops_kept("test", level, TEST) for level in WORLDS}
     said = {level: told(network, crops[level]) for level in WORLDS}
     note = (
         f"trained on {len(train_on.codes):,} crops of {3 * many:,} scenes, {chosen.epochs} epochs; "

@@ -2,7 +2,9 @@
 
 import json
 import shutil
+from collections import defaultdict
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ import pytest
 
 from recombine import Clevr, Closure, ConceptWorld, Curi, SuperClevr, render_dataset
 from recombine.benchmarks.clevr.pipeline import ClevrScale
+from recombine.benchmarks.clevr.program import read_program
+from recombine.benchmarks.clevr.shapes import shape_of
 from recombine.benchmarks.closure.pipeline import ClosureScale
 from recombine.benchmarks.concept_world import pipeline as of_concept_world
 from recombine.benchmarks.super_clevr.pipeline import SuperClevrScale
@@ -41,10 +45,15 @@ def folders(tiny: Curi, own_home: Path, tmp_path_factory: pytest.TempPathFactory
             "clevr-seen": Clevr(few, store=store).make(place / "clevr-seen", **LOOK),
             "clevr-json": Clevr(few, store=store).make(place / "clevr-json", format="json"),
             "closure": Closure(FEW, store=store).make(place / "closure"),
+            "closure-seen": Closure(FEW, store=store).make(place / "closure-seen", ["or_mat"], **LOOK),
+            "rows-closure": Closure(FEW, store=store).export(
+                place / "rows-closure", ["or_mat"], first=4, render="images", size="24x16"
+            ),
             "concept-world": ConceptWorld("demo", store=store).make(place / "concept-world"),
             "super-clevr": vehicles.make(place / "super-clevr"),
             "super-clevr-seen": vehicles.make(place / "super-clevr-seen", **{**LOOK, "first": 2}),
             "super-clevr-json": vehicles.make(place / "super-clevr-json", format="json"),
+            "super-clevr-jsonl": vehicles.make(place / "super-clevr-jsonl", format="jsonl"),
             "rows-vehicles": vehicles.export(place / "rows-vehicles", first=2, render="images", size="24x16"),
             "rows": tiny.export(place / "rows", some, first=4, render="images", size="24x16"),
             "rows-jsonl": tiny.export(place / "rows-jsonl", some, first=4, render="words", format="jsonl"),
@@ -59,10 +68,14 @@ NAMES = (
     "clevr-seen",
     "clevr-json",
     "closure",
+    "closure-seen",
     "concept-world",
     "super-clevr",
     "super-clevr-seen",
+    "super-clevr-json",
+    "super-clevr-jsonl",
     "rows-vehicles",
+    "rows-closure",
     "rows",
     "rows-jsonl",
     "rendered",
@@ -74,10 +87,14 @@ DEFAULT = {
     "clevr-seen": "questions",
     "clevr-json": "questions",
     "closure": "closure-or_mat",
+    "closure-seen": "closure-or_mat",
     "concept-world": "boxworld",
     "super-clevr": "questions",
     "super-clevr-seen": "questions",
+    "super-clevr-json": "questions",
+    "super-clevr-jsonl": "questions",
     "rows-vehicles": "object",
+    "rows-closure": "or_mat-closure",
     "rows": "boolean-hard",
     "rows-jsonl": "boolean-hard",
     "rendered": "images",
@@ -134,6 +151,67 @@ def test_a_config_is_one_split_and_leaks_nothing(folders: dict[str, Path], tiny:
     assert any(held_out["boolean"](concepts[text]) for text in sides["counting"]["train"])  # so they must be apart
 
 
+@pytest.mark.parametrize(("name", "configs"), [("clevr", 1), ("super-clevr", 2), ("super-clevr-json", 2)])
+def test_no_part_of_questions_asks_about_the_scenes_of_another(
+    folders: dict[str, Path], name: str, configs: int
+) -> None:
+    scenes = opened(folders[name], "scenes")
+    known = {part: _contents(found, "scene") for part, found in scenes.items()}
+    assert all(not {*known[one]} & {*known[other]} for one, other in combinations(known, 2))
+    asking = [config.name for config in configs_of(folders[name]) if config.name != "scenes"]
+    assert len(asking) == configs
+    for config in asking:
+        for part, found in opened(folders[name], config).items():
+            assert {*found["image_index"]} <= {*range(len(known[part]))}
+
+
+def test_a_test_of_closure_is_apart_from_its_control_and_from_other_tests(folders: dict[str, Path]) -> None:
+    folder, shapes, asked = folders["closure"], defaultdict(set), defaultdict(set)
+    for config in configs_of(folder):
+        kind, _, test = config.name.partition("-")
+        if kind not in ("closure", "baseline"):
+            continue
+        found = opened(folder, config.name)
+        assert {word for part in found.values() for word in part["split"]} == {test}
+        for part, some in found.items():
+            shapes[kind] |= {shape_of(read_program(json.loads(text))) for text in some["program"]}
+            asked[part] |= {*some["image_index"]}
+            if kind == "closure":
+                about = {*zip(some["image_index"], some["question"])}
+                assert not about & asked[f"{part} of closure"]
+                asked[f"{part} of closure"] |= about
+    assert shapes["closure"] and not shapes["closure"] & shapes["baseline"]
+    assert not asked["validation"] & asked["test"]  # both are about scenes of CLEVR's validation
+    known = {part: {*_contents(some, "scene")} for part, some in opened(folder, "scenes").items()}
+    assert {*known} == {"train", "validation"} and not known["train"] & known["validation"]
+
+
+def test_an_experiment_of_concept_world_is_a_config_of_its_own(folders: dict[str, Path]) -> None:
+    folder = folders["concept-world"]
+    for config in configs_of(folder):
+        found = opened(folder, config.name)
+        assert {word for part in found.values() for word in part["split"]} == {config.name}
+        seen = {part: some.cast_column("image", datasets.Image(decode=False)) for part, some in found.items()}
+        drawn = {part: {*_contents(some)} for part, some in seen.items()}
+        assert all(not drawn["train"] & drawn[part] for part in drawn if part != "train")
+
+
+@pytest.mark.parametrize("name", ["rows", "rows-jsonl", "rows-vehicles", "rows-closure"])
+def test_a_row_is_in_one_config_and_says_in_which(folders: dict[str, Path], name: str) -> None:
+    ids = list[str]()
+    for config in configs_of(folders[name]):
+        for part, found in opened(folders[name], config.name).items():
+            ids += found["id"]
+            assert all(f"-{config.name}-" in one for one in found["id"]) and {*found["part"]} == {part}
+    assert len(ids) == len({*ids})
+
+
+def _contents(found: Any, *but: str) -> list[str]:
+    """What rows hold, but for some columns."""
+    kept = found.remove_columns([*but])
+    return [json.dumps(row, default=str, sort_keys=True) for row in kept]
+
+
 def _concepts(curi: Curi) -> list[str]:
     return pq.read_table(curi.study.concepts_file)["concept"].to_pylist()
 
@@ -162,6 +240,11 @@ def test_features_are_what_they_should_be(folders: dict[str, Path]) -> None:
     images = opened(folders["concept-world"], "sequences")["train"]
     assert isinstance(images.features["image"], datasets.Image) and images[0]["image"].size == (32, 32)
     assert {*images.features["label"].names} == {"red", "blue", "mixed"}
+    seen = opened(folders["closure-seen"], "images")
+    assert {part: len(some) for part, some in seen.items()} == {"train": 5, "validation": 5}
+    assert isinstance(seen["validation"].features["image"], datasets.Image)
+    rows = opened(folders["rows-closure"], "or_mat-closure")["test"]
+    assert isinstance(rows.features["images"].feature, datasets.Image) and rows[0]["images"][0].size == (24, 16)
     rows = opened(folders["rows"], "boolean-hard")["test"]
     assert isinstance(rows.features["images"].feature, datasets.Image) and len(rows[0]["images"]) == 50
 
@@ -183,6 +266,7 @@ def test_croissant_is_valid_and_says_what_it_must(folders: dict[str, Path], name
         ("super-clevr-seen", "images", "image"),
         ("curi-seen", "images", "image"),
         ("clevr-seen", "images", "image"),
+        ("closure-seen", "images", "image"),
         ("concept-world", "sequences", "image"),
     ],
 )
@@ -199,12 +283,17 @@ def test_croissant_reads_questions_and_episodes(folders: dict[str, Path]) -> Non
     assert len(episode["boolean-hard/support"]) == 25 and episode["boolean-hard/split"] == b"boolean"
 
 
-def test_the_published_form_of_vehicles_says_how_to_open_it(folders: dict[str, Path]) -> None:
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+def test_the_published_form_of_vehicles_opens_by_the_tables_beside_it(folders: dict[str, Path], form: str) -> None:
     """Its answers are words, numbers and truth values in one column, which no table holds."""
-    folder = folders["super-clevr-json"]
-    assert [config.name for config in configs_of(folder)] == ["part_questions", "questions", "scenes"]
-    assert all({*config.files} == {"train", "validation", "test"} for config in configs_of(folder))
-    assert "made with `--format parquet` or `--format jsonl`" in (folder / README).read_text()
+    folder = folders[f"super-clevr-{form}"]
+    published = (folder / f"superCLEVR_val_questions.{form}").read_text()
+    questions = json.loads(published)["questions"] if form == "json" else [*map(json.loads, published.splitlines())]
+    found = opened(folder, "questions")["validation"]
+    assert found["question"] == [one["question"] for one in questions]
+    words = {True: "yes", False: "no"}
+    said = [words[one] if isinstance(one, bool) else str(one) for one in (one["answer"] for one in questions)]
+    assert [found.features["answer"].int2str(one) for one in found["answer"]] == said
 
 
 def test_a_card_that_was_edited_is_refused_and_one_that_is_missing_comes_back(

@@ -125,6 +125,8 @@ class Part:
 
     name: str
     outline: str
+    of: int | None = None
+    """The object that it is a part of, by its place among them."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,8 @@ class Factor:
     name: str
     about: str
     levels: tuple[tuple[str, int], ...]
+    said: tuple[str, ...] = ()
+    """What is asked at each level, where that is what varies."""
 
 
 @dataclass(frozen=True)
@@ -174,6 +178,8 @@ class Explorer:
     """Whether what is written chooses among the scenes; else it draws scenes of its own."""
     pixelated: ClassVar[bool] = False
     """Whether pictures are enlarged with hard edges."""
+    layouts: ClassVar[int] = 0
+    """Layouts on which single factors are varied."""
 
     def __init__(self, study: Study) -> None:
         self.study = study
@@ -195,8 +201,9 @@ class Explorer:
         """What `recombine list` lists, and what belongs to it."""
         return [self.study.list()]
 
-    def factors(self) -> Sequence[Factor]:
-        return ()
+    def factors(self, layout: int = 0) -> Sequence[Factor]:
+        """Every factor varied on one layout."""
+        raise UserError(f"{self.study.benchmark.title} varies no single factor on a fixed layout")
 
     # --- playing
 
@@ -296,6 +303,10 @@ class Explorer:
     def picture(self, number: int) -> bytes:
         """PNG."""
         raise UserError(f"the scenes of {self.study.benchmark.title} are not drawn")
+
+    def large(self, number: int) -> bytes:
+        """PNG, to be looked at closely."""
+        return self.picture(number)
 
     def sound(self, number: int) -> bytes:
         """WAV."""

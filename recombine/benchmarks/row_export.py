@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 VERSION = 1
 """Raised when the same settings come to give other rows."""
-FILE_BYTES = 2**29
+FILE_BYTES = 2**27
 """About the most that a file of rows takes."""
 ROWS_NOTES = (
     "A row is whole in itself: `text` is a prompt with a mark where each picture or sound belongs.",
@@ -121,7 +121,7 @@ class Used:
 
     def add(self, domain: str, found: Iterator[tuple[Row, Scenes]]) -> None:
         """The scenes of a set; those of a domain have numbers of their own."""
-        waiting: list[Scenes] = []
+        waiting, count = list[Scenes](), 0
         for row, scenes in found:
             self.rows, self.media = self.rows + 1, self.media + len(row.scenes)
             new = []
@@ -131,8 +131,9 @@ class Used:
                     new.append(i)
             if new:
                 waiting.append(scenes[np.array(new)])
-            if sum(map(len, waiting)) >= PER_FILE:
-                waiting = self._flush(waiting, PER_FILE)
+                count += len(new)
+            if count >= PER_FILE:
+                waiting, count = self._flush(waiting, PER_FILE), count % PER_FILE
         self._flush(waiting, 1)
 
     def _flush(self, waiting: list[Scenes], least: int) -> list[Scenes]:
@@ -209,7 +210,7 @@ def write(
     per_file = _rows_per_file(used, pack)
 
     def add(draft: Path) -> None:
-        mark = Recipe("rows", VERSION, made, {}).canonical()
+        mark = Recipe("rows", VERSION, {**made, "per_file": per_file}, {}).canonical()
         folders = [within(draft, *one.name.split("/"), one.part) for one in asked.sets]
         for one, folder in zip(asked.sets, folders):
             _take_up(folder, mark)

@@ -114,6 +114,7 @@ class Rooms:
             "splits": splits,
             "scenes": opened.scenes,
             "pixels": opened.pixels,
+            "layouts": opened.layouts,
             "settings": opened.study.settings,
             "solvers": self.solvers(name),
         }
@@ -121,8 +122,8 @@ class Rooms:
     def tables(self, name: str) -> list[dict[str, Any]]:
         return [table_json(table) for table in self.explorer(name).tables()]
 
-    def factors(self, name: str) -> Any:
-        return plain(list(self.explorer(name).factors()))
+    def factors(self, name: str, layout: int = 0) -> Any:
+        return plain(list(self.explorer(name).factors(layout)))
 
     # --- playing
 
@@ -155,6 +156,10 @@ class Rooms:
     def picture(self, name: str, number: int) -> bytes:
         opened = self.explorer(name)
         return self.kept.get((name, "picture", number), lambda: opened.picture(number))
+
+    def large(self, name: str, number: int) -> bytes:
+        opened = self.explorer(name)
+        return self.kept.get((name, "large", number), lambda: opened.large(number))
 
     def sound(self, name: str, number: int) -> bytes:
         opened = self.explorer(name)

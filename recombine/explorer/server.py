@@ -200,7 +200,7 @@ def app(rooms: Rooms, door: Door) -> Starlette:
         Route("/api/runs", asked(lambda given: rooms.compared())),
         Route("/api/{benchmark}/about", asked(lambda given: rooms.about(given["benchmark"]))),
         Route("/api/{benchmark}/tables", asked(lambda given: rooms.tables(given["benchmark"]))),
-        Route("/api/{benchmark}/factors", asked(lambda given: rooms.factors(given["benchmark"]))),
+        Route("/api/{benchmark}/factors", asked(lambda g: rooms.factors(g["benchmark"], whole(g, "layout")))),
         Route("/api/{benchmark}/round", asked(lambda given: rooms.round(*_round(given)))),
         Route("/api/{benchmark}/solution", asked(lambda given: rooms.solution(*_round(given)))),
         Route("/api/{benchmark}/scenes", asked(lambda g: rooms.shots(g["benchmark"], whole(g, "first"), 24))),
@@ -213,6 +213,7 @@ def app(rooms: Rooms, door: Door) -> Starlette:
         ),
         Route("/api/{benchmark}/read", guarded(read), methods=["POST"]),
         Route("/picture/{benchmark}/{number}.png", media(rooms.picture, "image/png")),
+        Route("/large/{benchmark}/{number}.png", media(rooms.large, "image/png")),
         Route("/sound/{benchmark}/{number}.wav", media(rooms.sound, "audio/wav")),
         Route("/figure/{name}.svg", guarded(figure)),
     ]

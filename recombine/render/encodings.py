@@ -252,7 +252,7 @@ def write_parquet(sink: BinaryIO, schema: pa.Schema, tables: Iterable[pa.Table],
     """One row group per table, so that memory holds one at a time."""
     schema = schema.with_metadata({**schema.metadata, b"recombine.recipe": recipe.canonical().encode()})
     options: dict[str, Any] = {"compression": "zstd", "compression_level": 1, "use_dictionary": False}
-    with pq.ParquetWriter(sink, schema, write_statistics=["scene"], **options) as writer:
+    with pq.ParquetWriter(sink, schema, write_statistics=["scene"], write_page_index=True, **options) as writer:
         for table in tables:
             writer.write_table(table.replace_schema_metadata(schema.metadata), row_group_size=max(1, len(table)))
 

@@ -95,17 +95,28 @@ def stand_alone(svg: str) -> str:
     return svg[:start] + style + svg[start:]
 
 
-def gap_chart(rows: Sequence[GapRow], title: str = "Compositionality gap", metric: str = "mAP, percent") -> str:
-    """One row per split: what the strong and the weak oracle score, and the gap between them."""
-    label_width = room_for(row.split for row in rows)
-    scale, top = Scale(0, 100, label_width + 10, WIDTH - 78), 66
-    bottom = top + _ROW * len(rows)
-    grid = grid_lines(scale, range(0, 101, 20), top, bottom) + axis_title(metric, scale, bottom + 36)
-    head = writing("gap", WIDTH - 16, top - 9, "muted", anchor="end", weight=600)
-    body = "".join(_gap_row(row, scale, top + _ROW * (i + 0.5), label_width) for i, row in enumerate(rows))
-    legend = _legend(label_width + 10, published=any(row.published() for row in rows))
+def gap_chart(
+    rows: Sequence[GapRow],
+    title: str = "Compositionality gap",
+    metric: str = "mAP, percent",
+    width: float = WIDTH,
+) -> str:
+    """One row per split: what the strong and the weak oracle score, and the gap between them.
+
+    Letters keep their size: a chart that is drawn narrow can be read on a phone, and beside another.
+    """
+    narrow = width < WIDTH
+    label_width, row_height = room_for(row.split for row in rows) - 8 * narrow, 25 if narrow else _ROW
+    scale, top = Scale(0, 100, label_width + 10, width - (62 if narrow else 78)), 54 if narrow else 66
+    bottom = top + row_height * len(rows)
+    grid = grid_lines(scale, range(0, 101, 50 if narrow else 20), top, bottom)
+    grid += "" if narrow else axis_title(metric, scale, bottom + 36)
+    head = writing("gap", width - 16, top - 9, "muted", anchor="end", weight=600)
+    places = ((row, top + row_height * (i + 0.5)) for i, row in enumerate(rows))
+    body = "".join(_gap_row(row, scale, y, label_width, width) for row, y in places)
+    legend = _legend(4 if narrow else label_width + 10, published=any(row.published() for row in rows))
     description = "; ".join(row.text() for row in rows)
-    return figure(title, description, bottom + 46, legend, grid, head, body)
+    return figure(title, description, bottom + (26 if narrow else 46), legend, grid, head, body, width=width)
 
 
 def bars(rows: Sequence[Bar], unit: str = "", title: str = "", format: str = ".2f") -> str:
@@ -172,9 +183,9 @@ def room_for(labels: Iterable[str]) -> float:
 # --- parts of charts ----------------------------------------------------------------------------------------------
 
 
-def figure(title: str, description: str, height: float, *children: str) -> str:
+def figure(title: str, description: str, height: float, *children: str, width: float = WIDTH) -> str:
     style = f"font-family:{FONT};font-size:13px"
-    return canvas(title, WIDTH, height, *children, description=description, class_="chart", style=style)
+    return canvas(title, width, height, *children, description=description, class_="chart", style=style)
 
 
 def colour_of(name: str) -> str:
@@ -227,12 +238,12 @@ def _hollow(oracle: str, x: float, y: float) -> str:
     return element("circle", cx=x, cy=y, r=8.5, style=f"stroke:{colour_of('strong')};stroke-width:1.4;fill:none")
 
 
-def _gap_row(row: GapRow, scale: Scale, y: float, label_width: float) -> str:
+def _gap_row(row: GapRow, scale: Scale, y: float, label_width: float, width: float) -> str:
     weak, strong = scale(row.weak.value), scale(row.strong.value)
     left, length = min(weak, strong), abs(strong - weak)
     shade = element("rect", x=left, y=y - 7, width=length, height=14, style=f"fill:{colour_of('gap')}")
     label = writing(row.split, label_width, y + 4.5, anchor="end")
-    value = writing(f"{row.gap:.1f}", WIDTH - 16, y + 4.5, anchor="end", weight=600)
+    value = writing(f"{row.gap:.1f}", width - 16, y + 4.5, anchor="end", weight=600)
     marks = whisker(row.weak, scale, y, "weak") + _diamond(weak, y, "weak")
     marks += whisker(row.strong, scale, y, "strong") + _disc(strong, y, "strong")
     hollow = "".join(_hollow(oracle, scale(v), y) for oracle, v in row.published())

@@ -10,7 +10,7 @@ import numpy as np
 from recombine.metrics.gap import Gap
 from recombine.metrics.intervals import Interval
 from recombine.metrics.seeds import over_seeds
-from recombine.report.figures import GapRow, gap_chart
+from recombine.report.figures import WIDTH, GapRow, gap_chart
 from recombine.report.table import Cell, Column, Table
 
 ORACLES = ("paper strong", "paper weak", "paper gap", "recomputed")
@@ -134,13 +134,14 @@ class Gaps:
         tables = [self.brief(metric) for metric in self.metrics]
         return [*(replace(table, note="") for table in tables[:-1]), *tables[-1:]]
 
-    def chart(self, metric: str | None = None) -> str:
-        """One row per split."""
+    def chart(self, metric: str | None = None, width: float = WIDTH) -> str:
+        """One row per split; drawn narrow, it says in its caption what is measured."""
         rows = [
             GapRow(row.title, row.gap.strong, row.gap.weak, *map(partial(_number, row.published), ("strong", "weak")))
             for row in self.of(metric)
         ]
-        return gap_chart(rows, f"{self.title}: the compositionality gap", f"{metric or self.metrics[0]}, percent")
+        title, measured = f"{self.title}: the compositionality gap", f"{metric or self.metrics[0]}, percent"
+        return gap_chart(rows, title, measured, width)
 
     def json(self) -> list[dict[str, Any]]:
         """One flat record per split and metric."""

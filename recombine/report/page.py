@@ -98,18 +98,25 @@ figcaption,.note{color:var(--muted);font-size:.875rem}
  linear-gradient(270deg,var(--surface) 30%,transparent) 100% 0,linear-gradient(90deg,rgba(120,130,150,.5),transparent),
  linear-gradient(270deg,rgba(120,130,150,.5),transparent) 100% 0;background-repeat:no-repeat;
  background-size:2.5rem 100%,2.5rem 100%,.8rem 100%,.8rem 100%;background-attachment:local,local,scroll,scroll}
-.plots{columns:26rem 2;column-gap:1rem}
-.plots .figure{margin:0 0 1rem;break-inside:avoid}
+.plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr));gap:1rem;margin-top:.6rem}
+.plots .figure{margin:0;break-inside:avoid}
+.strip{display:grid;grid-template-columns:repeat(7,1fr);gap:.5rem}
+.strip .shot{text-align:center;color:var(--muted)}
+.strip .scene{border-radius:6px}
 .sides,.beside{display:grid;gap:.4rem 1.6rem;align-items:start}
 .sides{grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr))}
 .beside{grid-template-columns:minmax(0,2fr) minmax(0,3fr)}
 .compact{padding-top:2rem}
-.compact section{margin-top:1.3rem;padding-top:1.1rem}
+.compact section{margin-top:1rem;padding-top:.9rem}
+.compact h4{margin-top:.6rem}
+.compact .episode details{margin:.6rem 0 0}
 .compact nav{margin-top:1rem;font-size:.9rem}
 .compact .subtitle,.compact .intro{max-width:60rem}
 .compact .subtitle{font-size:1.05rem}
 .compact .intro{margin:.4rem 0}
-.compact .episode{margin:.8rem 0 0;padding:1rem 1.4rem}
+.compact .episode{margin:.8rem 0 0;padding:1rem 1.4rem .8rem}
+.compact .episode .shots{margin-bottom:.4rem}
+.compact .episode>p:last-child{max-width:none;margin-bottom:0}
 .compact .figure{margin-top:.6rem;padding:1rem}
 .folded{margin:1rem 0 0;padding:.8rem 0;border-top:1px solid var(--line)}
 .folded>summary h2{display:inline;font-size:1.15rem}
@@ -137,7 +144,8 @@ summary{cursor:pointer;font-weight:600;font-size:.95rem}
 .group.positive{color:var(--positive)}
 .group.negative{color:var(--negative)}
 .shots{display:grid;grid-template-columns:repeat(5,1fr);gap:.8rem .7rem;margin-bottom:1rem}
-.shot{margin:0;font-size:.72rem;line-height:1.35;font-variant-numeric:tabular-nums;break-inside:avoid}
+.sides .shot figcaption{white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
+.shot{margin:0;min-width:0;overflow-wrap:anywhere;font-size:.72rem;line-height:1.35;font-variant-numeric:tabular-nums;break-inside:avoid}
 .shot figcaption{font-size:inherit}
 .shot audio{display:block;width:100%;height:1.9rem;margin:.3rem 0}
 .frame{position:relative;border:2px solid var(--edge);border-radius:6px;overflow:hidden;margin-bottom:.15rem}
@@ -173,6 +181,12 @@ summary{cursor:pointer;font-weight:600;font-size:.95rem}
  body{padding:1.6rem 1rem 3rem}
  .episode,.figure,.table{padding:1rem}
  .shots{grid-template-columns:repeat(3,1fr);gap:.6rem .5rem}
+ .shots:has(audio){grid-template-columns:repeat(2,1fr)}
+ .compact nav{display:none}
+ .compact .episode{padding:.9rem}
+ .compact .sides .shots{grid-template-columns:repeat(5,1fr);gap:.3rem}
+ .compact .sides .shot figcaption{display:none}
+ .strip{grid-template-columns:repeat(4,1fr)}
  .hypotheses li,.forms{grid-template-columns:1fr}
  .forms dd{margin-bottom:.4rem}
  .odds{max-width:15rem}

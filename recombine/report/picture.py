@@ -70,11 +70,12 @@ def can_be_drawn(scenes: Scenes) -> bool:
 
 def pictures(scenes: Scenes, titles: Sequence[str], width: int, height: int) -> list[Picture]:
     """A picture of every scene."""
-    from recombine.render.raytrace import raytrace  # its loops take a while to load, and most commands draw nothing
+    from recombine.render.fine import traced  # its loops take a while to load, and most commands draw nothing
+    from recombine.render.raytrace import raytrace
 
-    seen = raytrace(scenes, width, height, ("rgb", "objects"))
-    assert seen.rgb is not None and seen.objects is not None
-    rows = zip(titles, seen.rgb, seen.objects, scenes.count.tolist())
+    seen = raytrace(scenes, width, height, ("objects",))
+    assert seen.objects is not None
+    rows = zip(titles, traced(scenes, width, height), seen.objects, scenes.count.tolist())
     return [picture(title, rgb, [objects == i for i in range(count)]) for title, rgb, objects, count in rows]
 
 

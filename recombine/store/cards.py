@@ -137,7 +137,7 @@ def default_of(configs: Sequence[Config], about: About) -> str:
     names = [config.name for config in configs]
     example = about.example
     examples = [name for name in names if example and f"-{example}-" in f"-{name}-"]
-    own = [name for name in examples if name.startswith(about.name)]
+    own = [name for name in examples if f"-{about.name}-" in f"-{name}-"]
     rest = [name for name in names if name not in MATERIAL]
     return [*own, *examples, *(name for name in names if name == "questions"), *rest, *names][0]
 

@@ -39,6 +39,8 @@ LARGEST_ARRAY = 1_000
 """Jobs of an array: what most clusters allow."""
 ANSWER = 5.0
 """Seconds that an address has to answer."""
+LOOK = 5.0
+"""Seconds between two looks at who is still there."""
 
 
 def engine_named(said: str, workers: int, progress: Progress = silent) -> Engine:
@@ -350,22 +352,28 @@ class Ray(Engine):
                     **own,
                 )
             except (ConnectionError, RuntimeError, ValueError) as error:
-                raise UserError(f"no Ray that fits answers at {address or 'this machine'}: {_line(error)}") from error
-            self._ray, self._nodes = ray, self._alive(ray)
+                raise UserError(
+                    f"no Ray that fits answers at {address or 'this machine'}: {_line(error)}; use the version and the "
+                    "RAY_AUTH_MODE of its nodes"
+                ) from error
+            self._ray, self._nodes, self._looked_at = ray, _alive(ray), time.monotonic()
             self._look(folder)
         return self._ray
 
-    @staticmethod
-    def _alive(ray: Any) -> set[str]:
-        return {node["NodeID"] for node in ray.nodes() if node["Alive"]}
-
     def _tell_of_dead(self, label: str) -> None:
-        """Say once of each node that has died."""
-        dead = self._nodes - self._alive(self._ray)
+        """Say once of each node that has died; refuse to go on without the head, for Ray ends a process that does."""
+        self._looked_at = time.monotonic()
+        if _refuses(self._ray.get_runtime_context().gcs_address):
+            raise UserError(
+                f"the head of Ray is gone while making {label}; start Ray again and give the same command: it goes on"
+            )
+        alive = _alive(self._ray)
+        # Ray itself says so only after some ten seconds.
+        dead = {node for node, address in self._nodes.items() if node not in alive or _refuses(address)}
         if dead:
             count = "a node" if len(dead) == 1 else f"{len(dead)} nodes"
             self.warn(f"Ray lost {count} while making {label}; what was made there is made again elsewhere.")
-            self._nodes -= dead
+            self._nodes = {node: address for node, address in self._nodes.items() if node not in dead}
 
     def _look(self, folder: str | None) -> None:
         """Look at every node before any work is done there."""
@@ -381,6 +389,8 @@ class Ray(Engine):
         if len(shards) <= 1:
             return InProcess(self.progress).map(work, shards, label)
         ray = self._open(getattr(work, "folder", None))
+        if time.monotonic() > self._looked_at + LOOK:
+            self._tell_of_dead(label)
         self.progress(label, 0, len(shards))
         task = ray.remote(num_cpus=1, max_retries=TRIES, retry_exceptions=False, scheduling_strategy="SPREAD")(_do)
         common = ray.put(work)
@@ -389,12 +399,14 @@ class Ray(Engine):
             while len(results) < len(shards):
                 for place, shard in islice(waiting, 4 * self.workers - len(running)):
                     running[task.remote(common, shard)] = place
-                for reference in ray.wait(list(running), num_returns=1)[0]:
+                for reference in ray.wait(list(running), num_returns=1, timeout=LOOK)[0]:
                     value = ray.get(reference)
                     if isinstance(value, Refused):
                         raise UserError(value[0])
                     results[running.pop(reference)] = value
                     self.progress(label, len(results), len(shards))
+                if time.monotonic() > self._looked_at + LOOK or len(results) == len(shards):
+                    self._tell_of_dead(label)
         except (
             ray.exceptions.WorkerCrashedError,
             ray.exceptions.NodeDiedError,
@@ -425,6 +437,24 @@ def _do(work: Callable[[S], R], shard: S) -> "R | Refused":
         return work(shard)
     except UserError as error:
         return Refused((str(error),))
+
+
+def _alive(ray: Any) -> dict[str, str]:
+    """The nodes that Ray knows to be there, and their addresses."""
+    nodes = [node for node in ray.nodes() if node["Alive"]]
+    return {node["NodeID"]: f"{node['NodeManagerAddress']}:{node['NodeManagerPort']}" for node in nodes}
+
+
+def _refuses(address: str) -> bool:
+    """Whether a machine that is there says that nobody listens; one that says nothing may be slow."""
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), 1.0).close()
+    except ConnectionRefusedError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _answers(address: str) -> None:

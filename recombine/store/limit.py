@@ -3,7 +3,8 @@
     with limited(60, 2**30, "counting 'f_pent'", bars):
         ...       # whatever searches calls `check()` now and then, and `tell("images", done, total)`
 
-Where nobody has set a limit both do nothing. A limit decides whether there is a result, never which.
+Seconds are those that this process works, so that a busy machine stops nothing that a quiet one would not. Where
+nobody has set a limit both do nothing. A limit decides whether there is a result, never which.
 """
 
 import os
@@ -15,7 +16,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from math import inf
 from pathlib import Path
-from time import monotonic
+from time import monotonic, process_time
 from typing import TypeVar
 
 from recombine.store.engine import Progress, silent
@@ -35,13 +36,13 @@ class _Limit:
     def __init__(self, seconds: float, size: float, what: str, progress: Progress) -> None:
         self.seconds, self.size, self.what, self.progress = seconds, size, what, progress
         self.told: dict[str, float] = {}
-        self.end, self.look = monotonic() + seconds, 0.0
+        self.end, self.look = process_time() + seconds, 0.0
         self.before = memory() if size < inf else 0
 
     def check(self) -> None:
-        now = monotonic()
-        if now > self.end:
+        if process_time() > self.end:
             raise Exceeded(f"{self.what} was stopped after {self.seconds:g} s; allow more with --limit, {ADVICE}")
+        now = monotonic()
         if now > self.look and self.size < inf:
             self.look = now + EVERY
             if memory() - self.before > self.size:

@@ -145,7 +145,7 @@ def write_table(path: Path, table: pa.Table, recipe: Recipe) -> None:
     """Write a Parquet file that carries its recipe."""
     metadata = {**(table.schema.metadata or {}), b"recombine.recipe": recipe.canonical().encode()}
     table = table.replace_schema_metadata(metadata)
-    write_atomically(path, lambda part: pq.write_table(table, part, compression="zstd"))
+    write_atomically(path, lambda part: pq.write_table(table, part, compression="zstd", write_page_index=True))
 
 
 def read_table(path: Path, columns: Sequence[str] | None = None, most: int | None = None) -> pa.Table:

@@ -31,6 +31,8 @@ GROUP = 100
 GROUP_BYTES = 100 * 2**20
 DICTIONARY = 64 * 2**20
 """Bytes of different pictures up to which a row group writes each of them once."""
+CODED = pa.struct([("bytes", pa.dictionary(pa.int32(), pa.binary())), FILE.field("path")])
+"""A file as it is handed to Parquet: its number among the different ones of a row group, so that none is looked up."""
 PLACES = "places"
 """Where the media of a row are in the pack; not among the columns that are delivered."""
 SCHEMA = pa.schema(
@@ -104,7 +106,7 @@ class WriteRows:
     def _parquet(self, sink: BinaryIO, table: pa.Table) -> None:
         schema, special, options = SCHEMA, {}, {}
         if self.drawing is not None:
-            schema = SCHEMA.append(pa.field(self.drawing.kind, pa.list_(FILE)))
+            schema = SCHEMA.append(pa.field(self.drawing.kind, pa.list_(CODED)))
             special = {
                 self.drawing.kind: {"feature": IMAGE if self.drawing.kind == "images" else AUDIO, "_type": "List"}
             }
@@ -115,11 +117,10 @@ class WriteRows:
                 "dictionary_pagesize_limit": DICTIONARY,
                 "compression": {content: "none"},
             }
-        schema = typed(schema, **special)
-        metadata = {**schema.metadata, b"recombine.recipe": self.recipe.canonical().encode()}
-        schema = schema.with_metadata(metadata)
+        notes = {**typed(schema, **special).metadata, b"recombine.recipe": self.recipe.canonical().encode()}
         settings = {"compression": "zstd", "write_page_index": True, "write_statistics": ["id"], **options}
-        with pq.ParquetWriter(sink, schema, **settings) as writer:
+        # Without Arrow's own schema readers find plain columns, whatever they were written from.
+        with pq.ParquetWriter(sink, schema, store_schema=False, **settings) as writer:
             together = self._together(table)
             for low in range(0, len(table), together):
                 some = table.slice(low, together)
@@ -127,6 +128,7 @@ class WriteRows:
                 if self.drawing is not None:
                     columns.append(self._column(some))
                 writer.write_table(pa.Table.from_arrays(columns, schema=schema), row_group_size=max(1, len(some)))
+            writer.add_key_value_metadata(notes)
 
     def _together(self, table: pa.Table) -> int:
         """Rows of a row group, which is held in memory."""
@@ -134,28 +136,33 @@ class WriteRows:
         return max(1, min(GROUP, GROUP_BYTES // max(1, size)))
 
     def _column(self, table: pa.Table) -> pa.Array:
-        """The media of rows as a column of lists of files."""
-        assert self.drawing is not None
-        media = list(self._media(table))
-        flat = [file for files in media for file in files]
-        sizes = np.concatenate([[0], np.cumsum([len(file) for file in flat], dtype=np.int64)])
-        offsets = pa.py_buffer(sizes.astype(np.int32))
-        content = pa.Array.from_buffers(pa.binary(), len(flat), [None, offsets, pa.py_buffer(b"".join(flat))])
-        names = [
-            f"{name}{self.drawing.suffix}"
-            for places, files in zip(table["id" if self.sheet else "scenes"].to_pylist(), media)
-            for name in ([places] if self.sheet else [f"{one:07}" for one in places])[: len(files)]
-        ]
-        files = pa.StructArray.from_arrays([content, pa.array(names, pa.string())], fields=[*FILE])
-        starts = np.concatenate([[0], np.cumsum([len(one) for one in media])]).astype(np.int32)
-        return pa.ListArray.from_arrays(pa.array(starts), files)
+        """The media of rows as a column of lists of files, each file once in a dictionary."""
+        assert self.drawing is not None and self.pack is not None
+        if self.sheet:
+            names, starts = table["id"].to_pylist(), np.arange(len(table) + 1)
+            index, files = np.arange(len(table)), [sheet for (sheet,) in self._media(table)]
+        else:
+            places, pack = table[PLACES].combine_chunks(), _opened(self.pack)
+            which, index = np.unique(places.flatten().to_numpy(), return_inverse=True)
+            names = [f"{one:07}" for one in table["scenes"].combine_chunks().flatten().to_pylist()]
+            starts, files = places.offsets.to_numpy(), [pack[place] for place in which.tolist()]
+        sizes = np.concatenate([[0], np.cumsum([len(file) for file in files], dtype=np.int64)]).astype(np.int32)
+        content = [None, pa.py_buffer(sizes), pa.py_buffer(b"".join(files))]
+        once = pa.Array.from_buffers(pa.binary(), len(files), content)
+        coded = pa.DictionaryArray.from_arrays(index.astype(np.int32), once)
+        paths = pa.array([f"{name}{self.drawing.suffix}" for name in names], pa.string())
+        files = pa.StructArray.from_arrays([coded, paths], fields=[*CODED])
+        return pa.ListArray.from_arrays(pa.array((starts - starts[0]).astype(np.int32)), files)
 
     def _jsonl(self, sink: BinaryIO, table: pa.Table) -> None:
         for record, media in zip(_records(table), self._media(table)):
+            line = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
             if self.drawing is not None:
-                start = f"data:{self.drawing.mime};base64,"
-                record[self.drawing.kind] = [start + base64.b64encode(file).decode() for file in media]
-            sink.write(json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+                # What is in base 64 stands in JSON as it is, so nobody needs to look through it.
+                start = f'"data:{self.drawing.mime};base64,'.encode()
+                files = b",".join(start + base64.b64encode(file) + b'"' for file in media)
+                line = b'%s,"%s":[%s]}' % (line[:-1], self.drawing.kind.encode(), files)
+            sink.write(line + b"\n")
 
     def _tar(self, sink: BinaryIO, table: pa.Table) -> None:
         with tarfile.open(fileobj=sink, mode="w", format=tarfile.USTAR_FORMAT) as tar:

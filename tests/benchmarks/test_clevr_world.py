@@ -1,14 +1,18 @@
 """CLEVR's world: it contains what it makes, and holds out what it should."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY
+from recombine.benchmarks.clevr.pipeline import ClevrScale
+from recombine.benchmarks.clevr.study import Clevr
 from recombine.benchmarks.clevr.world import COGENT, LAMPS, ClevrWorld, Condition
 from recombine.store.errors import UserError
 from recombine.store.key import Key
+from recombine.store.store import Store
 from recombine.world.scenes import ABSENT, Scenes
 from recombine.world.vocabulary import Attribute, Vocabulary
 
@@ -182,9 +186,20 @@ def test_what_the_test_shows_is_held_out_from_training(text: str) -> None:
         ("cube: red, metal", "'metal' is not a color"),
         ("cube: red; metal: blue", "'metal' is not a shape"),
         ("cube: sphere", "two attributes, not about shape alone"),
-        ("metal: cube,sphere,cylinder", "'metal' goes with every shape"),
+        ("metal: cube,sphere,cylinder", "'metal' stands with every shape"),
     ],
 )
 def test_a_condition_that_makes_no_sense_is_refused(text: str, message: str) -> None:
     with pytest.raises(UserError, match=message):
         Condition.read(text)
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_pairs_that_are_held_out_never_occur_but_in_their_test(swapped: bool, tmp_path: Path) -> None:
+    few = ClevrScale("few", 60, 2, 2, 1)
+    scenes = Clevr(few, hold_out="cube: gray,blue; sphere: red", swapped=swapped, store=Store(tmp_path)).scenes("train")
+    seen = {(one["shape"], one["color"]) for i in range(len(scenes)) for one in scenes.objects(i)}
+    out = {("cube", "gray"), ("cube", "blue"), ("sphere", "red")}
+    about = {pair for pair in seen if pair[0] != "cylinder"}
+    assert about == out if swapped else not about & out and len(about) == 16 - len(out)
+    assert len(seen - about) == 8

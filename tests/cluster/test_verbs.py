@@ -1,4 +1,4 @@
-"""Every long verb on the engine of Slurm: make, render, rows, gap, report and train give what one process gives."""
+"""Every long verb on the engines of clusters: make, render, rows, gap, report and train give what one process gives."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from tests.commands import Run
 pytest.importorskip("submitit")
 pytest.importorskip("ray")
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("ignore")]
-ENGINES = ("slurm:cluster=local",)  # Ray: test_ray.py; every verb on it took more than 20 minutes on a busy machine
+ENGINES = ("slurm:cluster=local", "ray")
 SEVERAL = ("--scale", "several", "--split", "counting")
 COMMANDS = {
     "make": ["make", "curi", *SEVERAL, "--render", "images", "--size", "8x8", "--episodes", "60", "--out", "{}/data"],
@@ -56,12 +56,29 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("plain")
 
 
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """A node of Ray with two slots, for all commands."""
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
+    yield cluster.address
+    cluster.shutdown()
+
+
 @pytest.mark.parametrize("engine", ("", *ENGINES))
 def test_every_long_verb_gives_the_same_bytes(
-    engine: str, plain: Path, tmp_path: Path, invoke: Run, monkeypatch: pytest.MonkeyPatch
+    engine: str,
+    plain: Path,
+    tmp_path: Path,
+    invoke: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
     place = tmp_path if engine else plain
     monkeypatch.setenv("RECOMBINE_HOME", str(place / "store"))
+    if engine == "ray":
+        engine = f"ray:{request.getfixturevalue('address')}"
     for name, words in COMMANDS.items():
         more = ["--engine", engine] if engine else []
         ran = invoke(*(word.format(place) for word in words), *more, "--workers", "2" if engine else "1")

@@ -109,6 +109,9 @@ def test_every_room(visit: Visit, server: Server) -> None:
     page.wait_for_selector("section[data-group=holds] img")
     page.fill("#text", "all objects are rde")
     assert page.locator(".error mark").inner_text() == "rde"
+    page.click("text=Write “red”")
+    page.wait_for_selector("section[data-group=holds] img")
+    assert page.input_value("#text") == "all objects are red"
     visit.fine()
     visit.open("#write?benchmark=concept-world&text=f_pent")
     page.wait_for_selector("section[data-group=drawn] img")
@@ -121,6 +124,7 @@ def test_every_room(visit: Visit, server: Server) -> None:
     visit.open("#browse?benchmark=curi&view=splits")
     assert "leaking" in page.locator("table").first.inner_text()
     visit.fine()
+    assert page.locator(".tabs >> text=Factors").count() == 0
     visit.open("#browse?benchmark=curi&view=factors").fine()
     visit.open("#browse?benchmark=curi&view=scenes")
     page.fill("#filter", "all objects are blue")
@@ -155,7 +159,7 @@ def test_the_keyboard_is_enough(desk: Visit) -> None:
 def test_a_link_reopens_the_same_state(desk: Visit) -> None:
     page = desk.open("#play?benchmark=curi&split=counting&number=2&see=sounds").page
     title = page.locator("h1").inner_text()
-    assert title == "Counting, 2" and page.locator("form audio").count() == 25
+    assert title == "Counting, 2" and page.locator("form button.sound").count() == 25
     desk.open("#" + page.url.partition("#")[2])
     assert page.locator("h1").inner_text() == title
     desk.open("#write?benchmark=curi")
@@ -170,9 +174,9 @@ def test_scores_are_kept_and_saved(desk: Visit) -> None:
     page = desk.open("#play?benchmark=closure&split=or_mat&number=0").page
     page.locator("form fieldset input").first.check()
     page.click("text=Show the answers")
-    page.wait_for_selector("text=1 rounds")
+    page.wait_for_selector("text=1 round,")
     page.reload()
-    page.wait_for_selector("text=1 rounds")
+    page.wait_for_selector("text=1 round,")
     with page.expect_download() as saved:
         page.click("text=Save as JSONL")
     (row,) = [json.loads(line) for line in Path(saved.value.path()).read_text("utf-8").splitlines()]

@@ -201,7 +201,13 @@ def test_any_benchmark_can_be_played(tiny: Curi) -> None:
     seen, found = plain.round("counting", 2), plain.solution("counting", 2)
     assert len(seen.asked) == len(found.answers) and seen.asked[0].shot.words
     assert type(explorer(tiny)).__name__ == "CuriExplorer"
-    for call in (lambda: plain.read("x"), lambda: plain.scene(0), lambda: plain.picture(0), lambda: plain.sound(0)):
+    for call in (
+        lambda: plain.read("x"),
+        lambda: plain.scene(0),
+        lambda: plain.picture(0),
+        lambda: plain.sound(0),
+        plain.factors,
+    ):
         with pytest.raises(UserError):
             call()
 
@@ -223,13 +229,22 @@ def test_vehicles_have_parts_and_one_layout_at_every_complexity(own_home: Path) 
     assert all(answer in item["choices"] for item, answer in zip(seen["asked"], found["answers"]))
     card = rooms.scene("super-clevr", 5)
     assert len(card["parts"]) == len(card["data"]["objects"]) + len(card["data"]["parts"])
-    factor = rooms.factors("super-clevr")[0]
+    factor, redundancy, composition, distribution = rooms.factors("super-clevr")
     assert [level for level, _ in factor["levels"]] == ["easy", "mid", "hard"]
+    assert [level for level, _ in composition["levels"]] == ["co-0", "co-1", "co-2"]
+    assert len(distribution["levels"]) == 6 and not distribution["said"]
+    assert len({number for _, number in redundancy["levels"]}) == 1 and len({*redundancy["said"]}) == 3
     cards = [rooms.scene("super-clevr", number) for _, number in factor["levels"]]
     shapes = [[one["shape"] for one in card["data"]["objects"]] for card in cards]
     assert shapes[0] == shapes[1] == shapes[2] and not cards[0]["data"]["parts"] and cards[1]["data"]["parts"]
     assert len({rooms.picture("super-clevr", number) for _, number in factor["levels"]}) == 3
+    worn = [rooms.scene("super-clevr", number)["data"]["objects"] for _, number in composition["levels"]]
+    assert len({str([one["shape"] for one in some]) for some in worn}) == 1
+    assert len({str([one["color"] for one in some]) for some in worn}) == 3
+    assert {part["of"] for part in cards[1]["parts"]} <= {None, *range(len(shapes[1]))}
     answered = rooms.read("super-clevr", "How many red cars are there?", 0)
     assert sum(group["count"] for group in answered["groups"]) == answered["total"] == 20
     with pytest.raises(UserError, match="there is no scene"):
-        rooms.scene("super-clevr", 20 + 12)
+        rooms.scene("super-clevr", 20 + 4 * 12)
+    with pytest.raises(UserError, match="there is no layout 4"):
+        rooms.factors("super-clevr", 4)

@@ -9,6 +9,7 @@ import numpy as np
 
 from recombine.benchmarks.clevr.answers import answers_of
 from recombine.benchmarks.clevr.english import read
+from recombine.benchmarks.clevr.language import CLEVR, Dialect
 from recombine.benchmarks.clevr.meaning import UNDEFINED, answer_text, execute
 from recombine.benchmarks.clevr.objects import IMAGE
 from recombine.benchmarks.clevr.pipeline import PARTS, ClevrPipeline, Part
@@ -36,6 +37,8 @@ class ClevrExplorer(Explorer):
     study: Any
     seen = ("pictures",)
     pixels = IMAGE
+    close = 2 * IMAGE[0], 2 * IMAGE[1]
+    """The size at which a scene is looked at closely."""
     asked: ClassVar[Part] = "test"
     """The part of CLEVR whose scenes the exams are about."""
     languages: ClassVar[Mapping[str, str]] = {
@@ -90,12 +93,12 @@ class ClevrExplorer(Explorer):
 
         alone = self._alone(number)
         names = phrases(alone.objects(0))
-        masks = raytrace(alone, *self.pixels, ("objects",)).objects
+        masks = raytrace(alone, *self.close, ("objects",)).objects
         assert masks is not None
         parts = tuple(Outlined(name, mask_path(masks[0] == i)) for i, name in enumerate(names))
         placed = zip(alone.objects(0), alone.position[0].tolist(), alone.extra["pixel"][0].tolist())
         data = [{**one, "position": position, "pixel": pixel} for one, position, pixel in placed]
-        return SceneCard(number, names, self.pixels, parts, data)
+        return SceneCard(number, names, self.close, parts, data)
 
     def picture(self, number: int) -> bytes:
         from recombine.render.raytrace import raytrace
@@ -103,6 +106,11 @@ class ClevrExplorer(Explorer):
         rgb = raytrace(self._alone(number), *self.pixels, ("rgb",)).rgb
         assert rgb is not None
         return png(rgb[0], 1)
+
+    def large(self, number: int) -> bytes:
+        from recombine.render.fine import traced
+
+        return png(traced(self._alone(number), *self.close)[0], 1)
 
     # --- playing
 
@@ -146,19 +154,29 @@ class ClevrExplorer(Explorer):
             places = np.flatnonzero(answers == code)
             groups.append(Group(label, len(places), tuple(map(self._shot, page_of(places, first)))))
         groups.sort(key=lambda group: (group.label == NO_ANSWER, -group.count))
-        defined = self.scenes - int((answers == UNDEFINED).sum())
-        notes = [f"It has an answer on {defined:,} of {self.scenes:,} scenes ({100 * defined / self.scenes:.1f} %)."]
-        notes += ["On the others a thing that it speaks of is not there, or is there twice."] * (defined < self.scenes)
-        nodes = write_program(program)
-        asked = [
-            {"image_index": int(i), "question": text.strip(), "program": nodes}
-            for i in np.flatnonzero(answers != UNDEFINED)[:1000]
-        ]
-        content = json.dumps({"info": {"split": "mine"}, "questions": asked}, indent=1) + "\n"
+        forms, nodes = self.spelled(program)
+        files = self.asked_as_file(text, nodes, np.flatnonzero(answers != UNDEFINED))
+        notes = (*self.answerable(self.scenes - int((answers == UNDEFINED).sum())), *self.mistaken(program))
+        return Reading(forms, tuple(groups), self.scenes, notes, files=files)
+
+    def answerable(self, defined: int) -> tuple[str, ...]:
+        """On how many scenes a question has an answer."""
+        said = f"It has an answer on {defined:,} of {self.scenes:,} scenes ({100 * defined / self.scenes:.1f} %)."
+        why = "On the others a thing that it speaks of is not there, or is there twice."
+        return (said, why) if defined < self.scenes else (said,)
+
+    def spelled(
+        self, program: Expr, dialect: Dialect = CLEVR
+    ) -> tuple[tuple[tuple[str, str], ...], list[dict[str, Any]]]:
+        """A program in functions and as a term, and its nodes as a file has them."""
+        nodes = write_program(program, dialect=dialect)
         spoken = " → ".join(
             node["function"] + (f"[{node['value_inputs'][0]}]" if node.get("value_inputs") else "") for node in nodes
         )
-        forms = (("program", spoken), ("as a term", repr(program)))
-        return Reading(
-            forms, tuple(groups), self.scenes, (*notes, *self.mistaken(program)), files=(("questions.json", content),)
-        )
+        return (("program", spoken), ("as a term", repr(program))), nodes
+
+    def asked_as_file(self, text: str, nodes: list[dict[str, Any]], scenes: np.ndarray) -> tuple[tuple[str, str], ...]:
+        """The question about every scene on which it has an answer, as CLEVR writes questions."""
+        asked = [{"image_index": int(i), "question": text.strip(), "program": nodes} for i in scenes[:1000]]
+        content = json.dumps({"info": {"split": "mine"}, "questions": asked}, indent=1) + "\n"
+        return (("questions.json", content),)

@@ -271,19 +271,26 @@ def _label(text: str, x: float, y: float, ink: str = "ink", weight: int = 600) -
 
 def _found(box: _Box, x: float, y: float) -> str:
     """The numbers of the objects as tags where there is room for them, else how many; or the answer."""
-    objects, step = box.step.objects, 2 * _DISC + 3
+    objects = box.step.objects
     if objects is None:
         return _label(box.step.value, x, y + 4.3, "strong" if box.final else "ink", 700)
+    half = _half(max(objects, default=0))
+    step = 2 * half + 3
     if not objects or len(objects) * step > box.width + _GAP - 6:
         return _label(f"{len(objects)} {box.step.sort}" if objects else "none", x, y + 4.3, "muted", 400)
     left = x - step * (len(objects) - 1) / 2
-    return "".join(_number_tag(i, left + step * place, y) for place, i in enumerate(objects))
+    return "".join(_number_tag(i, left + step * place, y, half) for place, i in enumerate(objects))
 
 
-def _number_tag(i: int, x: float, y: float) -> str:
+def _half(most: int) -> float:
+    """Half the width of a tag that holds numbers up to this one."""
+    return _DISC + (3 if most > 9 else 0)
+
+
+def _number_tag(i: int, x: float, y: float, half: float) -> str:
     style = f"fill:{_ink('surface')};stroke:{_ink('muted')}"
     text = f"fill:{_ink('ink')};font-size:10px;font-weight:600"
-    disc = element("circle", cx=x, cy=y, r=_DISC, style=style)
+    disc = element("ellipse", cx=x, cy=y, rx=half, ry=_DISC, style=style)
     return disc + words("text", str(i), x=x, y=y + 3.5, text_anchor="middle", style=text)
 
 

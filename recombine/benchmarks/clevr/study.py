@@ -86,9 +86,9 @@ class Clevr(Study):
         cogent: Annotated[Literal["A", "B"] | None, "CoGenT: cubes and cylinders of half of the colours each."] = None,
         edition: Annotated[str, "paper: no superfluous relation; release: as the released generator."] = "paper",
         hold_out: Annotated[
-            str | None, "Pairs left out: what alone goes with a value, such as 'cube: gray,blue; cylinder: red'."
+            str | None, "Pairs that no object has: 'cube: gray,blue; cylinder: red' leaves out gray and blue cubes."
         ] = None,
-        swapped: Annotated[bool, "The test of --hold-out: what did not go with a value, in place of what did."] = False,
+        swapped: Annotated[bool, "The test of --hold-out: cubes that are gray or blue, and no others."] = False,
         world: ClevrWorld | None = None,
         store: Store | None = None,
         progress: Progress = silent,
@@ -103,9 +103,9 @@ class Clevr(Study):
         self._open(workers, store, progress)
         if swapped and hold_out is None:
             raise UserError("swapped is for hold_out; say which pairs are left out")
-        condition = None if hold_out is None else Condition.read(hold_out)
-        self.condition = condition.swapped if condition and swapped else condition
-        pairs = () if self.condition is None else self.condition.held_out
+        self.left_out, self.swapped = None if hold_out is None else Condition.read(hold_out), swapped
+        condition = self.left_out.swapped if self.left_out and not swapped else self.left_out
+        pairs = () if condition is None else condition.held_out
         rules = Rules(strict=edition == "paper")
         chosen = world or ClevrWorld(cogent=cogent, held_out=pairs)
         self.made: dict[str, MadeSplit] = {}
@@ -114,8 +114,9 @@ class Clevr(Study):
     @property
     def settings(self) -> dict[str, str | int]:
         cogent = {"cogent": self.cogent} if self.cogent else {}
-        condition = {"condition": str(self.condition)} if self.condition else {}
-        return {"edition": self.edition, "scale": self.scale_name, "seed": self.seed, **cogent, **condition}
+        left_out = {"hold-out": str(self.left_out)} if self.left_out else {}
+        swapped = {"swapped": "yes"} if self.swapped else {}
+        return {"edition": self.edition, "scale": self.scale_name, "seed": self.seed, **cogent, **left_out, **swapped}
 
     def list(self) -> Table:
         """The 90 families."""

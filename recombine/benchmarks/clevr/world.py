@@ -40,7 +40,7 @@ PATIENCE = 10_000
 """How many rounds without a single scene it takes to give up."""
 
 Pair = Mapping[str, str]
-_HOW = "write a value, a colon and what goes with it: cube: red,blue"
+_HOW = "write a value, a colon and values of another attribute: cube: red,blue"
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Condition:
             for other in others:
                 self.vocabulary[self.other].code(other)
             if len(others) == len(self.vocabulary[self.other].values):
-                raise UserError(f"'{value}' goes with every {self.other}: nothing of it is left for the test")
+                raise UserError(f"'{value}' stands with every {self.other}: nothing of it is left for the other side")
 
     @property
     def swapped(self) -> "Condition":

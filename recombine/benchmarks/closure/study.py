@@ -1,6 +1,7 @@
 """What one can do with CLOSURE."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from math import lcm
 from pathlib import Path
@@ -37,6 +38,7 @@ from recombine.benchmarks.study import Scale, Seed, Splits, Study, Workers, part
 from recombine.language.expr import Expr
 from recombine.metrics.speed import Speed
 from recombine.render.folders import Dataset
+from recombine.render.rendering import Given
 from recombine.report.document import Card, Chapter
 from recombine.report.table import Cell, Column, Table
 from recombine.report.view import View
@@ -50,11 +52,11 @@ from recombine.world.scenes import Scenes
 
 ENOUGH = 100
 """Questions of a family that its balance is judged by."""
-
-
 TEMPLATES = lcm(*map(len, CLOSURE_FAMILIES.values()))
 """Every template of a test gives the same number of questions, where there are so many of them."""
 FEWEST_SCENES = 100
+SCENES: tuple[Part, ...] = ("train", "val")
+"""The parts of CLEVR whose scenes are asked about."""
 
 
 class Closure(Study):
@@ -69,6 +71,9 @@ class Closure(Study):
         "of a test; on the nearest CLEVR questions, the control, it loses nothing."
     )
     asks = Clevr.asks
+    notes = (
+        "Questions of validation and test are about different scenes of `validation`, those of train about `train`.",
+    )
     published_note: ClassVar[str] = "Models: the paper's Table 1, zero-shot accuracy, trained on CLEVR images."
 
     def __init__(
@@ -164,7 +169,12 @@ class Closure(Study):
 
     @property
     def dataset(self) -> Dataset:
-        return self.clevr.dataset
+        """CLEVR's scenes, those that are asked about."""
+        clevr = self.clevr.dataset
+        return replace(clevr, benchmark=self.name, parts=tuple(one for one in clevr.parts if one[0] in SCENES))
+
+    def scenes_given(self) -> Mapping[str, Given]:
+        return {part: given for part, given in self.clevr.scenes_given().items() if part in SCENES}
 
     def learners(self, exam: Exam) -> Mapping[str, Ideal]:
         """The strong and the weak learner."""
@@ -184,7 +194,7 @@ class Closure(Study):
 
     def artefacts(self, splits: Splits = ()) -> dict[str, Path]:
         """All questions of the tests and of their baselines, and CLEVR's scenes."""
-        found = {f"scenes/{part}": self.clevr.study.scenes_folder(part) for part in ("train", "val")}
+        found = {f"scenes/{part}": self.clevr.study.scenes_folder(part) for part in SCENES}
         for test in splits or CLOSURE_FAMILIES:
             for part in PARTS:
                 for kind in KINDS:

@@ -213,7 +213,7 @@ def image_terminal(view: ImageView) -> RenderableType:
 
 # --- the page -----------------------------------------------------------------------------------------------------
 
-_GRID = "display:grid;gap:1.1rem .9rem;grid-template-columns:repeat(auto-fill,minmax(min(44%,9rem),1fr));margin:.6rem 0"
+_GRID = "display:grid;gap:1.1rem .9rem;grid-template-columns:repeat(auto-fill,minmax(min(30%,9rem),1fr));margin:.6rem 0"
 _PIXELS = "display:block;width:100%;height:auto;image-rendering:pixelated"
 
 

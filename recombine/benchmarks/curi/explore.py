@@ -52,6 +52,8 @@ class CuriExplorer(Explorer):
     study: Curi
     seen = ("pictures", "sounds")
     pixels = IMAGE
+    close = 3 * IMAGE[0], 3 * IMAGE[1]
+    """The size at which a scene is looked at closely."""
     languages: ClassVar[Mapping[str, str]] = {
         "English": "there is an object x such that x is blue and all other objects are cubes",
         "infix": "exists x in S and(=(color?(x), blue), all(shape?(S_{-x}), cube))",
@@ -171,12 +173,12 @@ class CuriExplorer(Explorer):
 
         alone = self._alone(number)
         objects = objects_of(alone, 0)
-        masks = raytrace(alone, *self.pixels, ("objects",)).objects
+        masks = raytrace(alone, *self.close, ("objects",)).objects
         assert masks is not None
         names = phrases(alone.objects(0))
         parts = tuple(Part(name, mask_path(masks[0] == i)) for i, name in enumerate(names))
         plays = described(alone, 0, Voicing(self._first_bin))
-        return SceneCard(number, names, self.pixels, parts, objects, plays)
+        return SceneCard(number, names, self.close, parts, objects, plays)
 
     def picture(self, number: int) -> bytes:
         from recombine.render.raytrace import raytrace
@@ -184,6 +186,11 @@ class CuriExplorer(Explorer):
         rgb = raytrace(self._alone(number), *self.pixels, ("rgb",)).rgb
         assert rgb is not None
         return png(rgb[0], 1)
+
+    def large(self, number: int) -> bytes:
+        from recombine.render.fine import traced
+
+        return png(traced(self._alone(number), *self.close)[0], 1)
 
     def sound(self, number: int) -> bytes:
         return to_wav(sounds(self._alone(number), Voicing(self._first_bin))[0])

@@ -13,9 +13,10 @@ from recombine.benchmarks.exploring import Factor, Group, Reading, SceneCard, Sh
 from recombine.benchmarks.exploring import Part as Outlined
 from recombine.benchmarks.super_clevr.english import VehicleEnglish
 from recombine.benchmarks.super_clevr.exam import answer_words, answers
+from recombine.benchmarks.super_clevr.factors import VARIANTS, variant
 from recombine.benchmarks.super_clevr.meaning import Plainly
 from recombine.benchmarks.super_clevr.objects import IMAGE, object_words, part_words, scene_picture
-from recombine.benchmarks.super_clevr.world import COMPLEXITIES
+from recombine.benchmarks.super_clevr.redundancy import REDUNDANCIES
 from recombine.render.png import png
 from recombine.report.table import Table
 from recombine.store.errors import UserError
@@ -23,8 +24,26 @@ from recombine.store.key import Key
 from recombine.tasks.examples import Examples
 from recombine.world.scenes import Scenes
 
-LAYOUTS = 4
-"""Layouts that are shown at every level of visual complexity."""
+LAYOUTS, MANY = 4, 6
+"""Layouts on which the factors are shown, and how many vehicles each has at least."""
+FACTORS = {
+    "visual": ("visual complexity", "Easy has plain vehicles, mid parts of other looks, hard textures too."),
+    "redundancy": ("redundancy", "One question with as few words as it needs, as it was found, with as many as hold."),
+    "composition": (
+        "composition",
+        "Which colours go with which vehicle: with all alike, by its kind, by its category.",
+    ),
+    "distribution": (
+        "distribution",
+        "How often colours, materials and vehicles come: alike, slightly and strongly long-tailed, the frequent half, "
+        "the rare half, turned round. Vehicles change here, and with them where there is room.",
+    ),
+}
+"""Titles, and what varies."""
+LEVELS = tuple((factor, level) for factor in FACTORS if factor != "redundancy" for level in VARIANTS[factor])
+"""What is drawn of every layout."""
+QUESTIONS = 8
+"""Questions among which one is chosen that differs at every level of redundancy."""
 
 
 class SuperClevrExplorer(ClevrExplorer):
@@ -32,6 +51,7 @@ class SuperClevrExplorer(ClevrExplorer):
 
     study: Any
     pixels = IMAGE
+    layouts = LAYOUTS
     languages: ClassVar[Mapping[str, str]] = {
         "a question": "How many red cars are there?",
         "about a part": "What is the color of the handle of the cyan bicycle?",
@@ -51,44 +71,74 @@ class SuperClevrExplorer(ClevrExplorer):
     # --- looking
 
     def numbered(self, number: int) -> int:
-        more = len(COMPLEXITIES) * LAYOUTS
+        more = LAYOUTS * len(LEVELS)
         return number if self.scenes <= number < self.scenes + more else super().numbered(number)
 
     def _place(self, number: int) -> tuple[Scenes, int]:
         if number < self.scenes:
             return super()._place(number)
-        layout, level = divmod(self.numbered(number) - self.scenes, len(COMPLEXITIES))
-        world = replace(self.study.world, complexity=tuple(COMPLEXITIES)[level])
-        return world.sample(1, Key(self.study.seed) / "super-clevr" / "layout" / layout), 0
+        layout, level = divmod(self.numbered(number) - self.scenes, len(LEVELS))
+        return self._layout(layout, *LEVELS[level]), 0
 
-    def factors(self) -> Sequence[Factor]:
-        """Visual complexity: the same vehicles in the same places, painted in three ways."""
-        about = "The same layout: easy has plain vehicles, mid parts of other looks, hard textures too."
-        return [
-            Factor(
-                f"visual complexity, layout {layout + 1}",
-                about,
-                tuple((name, self.scenes + layout * len(COMPLEXITIES) + i) for i, name in enumerate(COMPLEXITIES)),
-            )
-            for layout in range(LAYOUTS)
+    def _layout(self, layout: int, factor: str = "", level: str = "") -> Scenes:
+        """A scene that is drawn by the same luck, whatever the level of a factor."""
+        world = replace(self.study.world, low=max(self.study.world.low, min(MANY, self.study.world.high)))
+        if factor == "visual":
+            world = replace(world, complexity=level)
+        elif factor == "distribution":
+            world = variant(world, level)
+        elif factor == "composition":
+            world = variant(world, pairs=level)
+        return world.sample(1, Key(self.study.seed) / "super-clevr" / "layout" / layout)
+
+    def factors(self, layout: int = 0) -> Sequence[Factor]:
+        """The four factors on one layout."""
+        if not 0 <= layout < LAYOUTS:
+            raise UserError(f"there is no layout {layout}; choose one from 0 to {LAYOUTS - 1}")
+        first = self.scenes + layout * len(LEVELS)
+        found = []
+        for factor, (title, about) in FACTORS.items():
+            levels = [(name, first + i) for i, (one, name) in enumerate(LEVELS) if one == factor]
+            if factor == "redundancy":
+                levels = [(name, first + LEVELS.index(("visual", "mid"))) for name in REDUNDANCIES]
+            said = self._reworded(layout) if factor == "redundancy" else ()
+            found.append(Factor(title, about, tuple(levels), said))
+        return found
+
+    def _reworded(self, layout: int) -> tuple[str, ...]:
+        """One question about the layout with as few words as it needs, as it was found, and with as many as hold."""
+        scenes, asking = self._layout(layout, "visual", "mid"), self.pipeline.asking
+        families, key = asking.families("object"), Key(self.study.seed) / "super-clevr" / "layout" / layout / "asked"
+        found = asking.find(scenes, "object", QUESTIONS, key)
+        said = [
+            replace(asking, redundancy=level).table(found, families, scenes, 0, 0, key)["question"].to_pylist()
+            for level in REDUNDANCIES
         ]
+        return max(zip(*said), key=lambda levels: len({*levels}))
 
     def _shot(self, number: int) -> Shot:
         dialect = self.pipeline.asking.dialect
         return Shot(number, "; ".join(object_words(one, dialect) for one in self._alone(number).objects(0)))
 
     def picture(self, number: int) -> bytes:
-        rgb = self.study.world.stage.draw(self._alone(number), *self.pixels, ("rgb",)).rgb
+        return self._drawn(number, self.pixels)
+
+    def large(self, number: int) -> bytes:
+        return self._drawn(number, self.close)
+
+    def _drawn(self, number: int, size: tuple[int, int]) -> bytes:
+        rgb = self.study.world.stage.draw(self._alone(number), *size, ("rgb",)).rgb
         return png(rgb[0], 1)
 
     def scene(self, number: int) -> SceneCard:
         alone, asking = self._alone(number), self.pipeline.asking
         plain = Plainly.of(alone, 0, asking.dialect)
-        seen = scene_picture(asking, alone, self.pixels)
+        seen = scene_picture(asking, alone, self.close)
         names = tuple(object_words(one, asking.dialect) for one in plain.objects)
-        parts = tuple(f"{part_words(one, asking.dialect)} of object {one['owner']}" for one in plain.parts)
-        outlines = tuple(Outlined(name, path) for name, path in zip((*names, *parts), seen.masks))
-        return SceneCard(number, names, self.pixels, outlines, {"objects": plain.objects, "parts": plain.parts})
+        owned = [(part_words(one, asking.dialect), int(one["owner"])) for one in plain.parts]
+        things = [*((name, None) for name in names), *owned]
+        outlines = tuple(Outlined(name, path, owner) for (name, owner), path in zip(things, seen.masks))
+        return SceneCard(number, names, self.close, outlines, {"objects": plain.objects, "parts": plain.parts})
 
     # --- playing
 
@@ -124,5 +174,6 @@ class SuperClevrExplorer(ClevrExplorer):
         for label in labels:
             places = np.flatnonzero(words == label)
             groups.append(Group(label, len(places), tuple(map(self._shot, page_of(places, first)))))
-        note = f"It has an answer on {int(sure.sum()):,} of {self.scenes:,} scenes."
-        return Reading((("as a term", repr(program)),), tuple(groups), self.scenes, (note,))
+        forms, nodes = self.spelled(program, dialect)
+        files = self.asked_as_file(text, nodes, np.flatnonzero(sure))
+        return Reading(forms, tuple(groups), self.scenes, self.answerable(int(sure.sum())), files=files)

@@ -94,18 +94,24 @@ def composition(name: str, taxonomy: Taxonomy = VEHICLES) -> dict[str, dict[str,
     return {shape: dict(zip(COLORS, rotated(row, by))) for shape, by in places.items()}
 
 
-def only(pairs: Mapping[str, Sequence[str]], taxonomy: Taxonomy = VEHICLES) -> dict[str, dict[str, float]]:
-    """Uniform colours, but for shapes and categories that have some only; a shape's own come before its category's."""
+def held_out(
+    pairs: Mapping[str, Sequence[str]], taxonomy: Taxonomy = VEHICLES, swapped: bool = False
+) -> dict[str, dict[str, float]]:
+    """Uniform colours but those held out of a shape or of its category; swapped, these alone where there are some."""
     shapes = {shape: category for category, some in taxonomy.items() for shape in some}
     for who, colors in pairs.items():
         if who not in {*shapes, *taxonomy}:
             raise UserError(f"there is no vehicle '{who}' to hold colors out of; choose from {', '.join(shapes)}")
         if unknown := [color for color in colors if color not in COLORS]:
-            raise UserError(f"there is no color '{unknown[0]}' to leave in; choose from {', '.join(COLORS)}")
-        if not colors:
-            raise UserError(f"'{who}' has no color left; leave it one")
-    kept = {shape: pairs.get(shape, pairs.get(category, COLORS)) for shape, category in shapes.items()}
-    return {shape: {color: (color in some) / len({*some}) for color in COLORS} for shape, some in kept.items()}
+            raise UserError(f"there is no color '{unknown[0]}' to hold out; choose from {', '.join(COLORS)}")
+    rows = {}
+    for shape, category in shapes.items():
+        out = {*pairs.get(shape, ()), *pairs.get(category, ())}
+        kept = out if swapped and out else {*COLORS} - out
+        if not kept:
+            raise UserError(f"'{shape}' has no color left; leave it one")
+        rows[shape] = {color: (color in kept) / len(kept) for color in COLORS}
+    return rows
 
 
 def variant(
@@ -114,12 +120,15 @@ def variant(
     pairs: str = "co-0",
     hold_out: str | None = None,
     edition: str = "paper",
+    swapped: bool = False,
 ) -> VehicleWorld:
     """A world with another distribution, and with colours that depend on the vehicle; all else stays as it is."""
     if hold_out is not None and pairs != "co-0":
         raise UserError("composition and hold_out both say which colors a vehicle has: give one of the two")
     taxonomy = dict(world.fleet.categories)
-    rows = only(read_pairs(hold_out), taxonomy) if hold_out is not None else _matrix(pairs, taxonomy)
+    if swapped and hold_out is None:
+        raise UserError("swapped is for hold_out; say which pairs are left out")
+    rows = _matrix(pairs, taxonomy) if hold_out is None else held_out(read_pairs(hold_out), taxonomy, swapped)
     chances = distribution(name, taxonomy, edition)
     values = {"color": world.colors, "material": world.materials, "shape": world.fleet.shapes}
     if name != "bal" or rows:

@@ -53,8 +53,8 @@ from recombine.tasks.made_splits import Items, MadeSplit, is_file
 from recombine.world.scenes import Scenes
 
 PUBLISHED_FORM = (
-    "These are files of the published form, whose answers are words, numbers and truth values in one column: "
-    "`datasets` opens what is made with `--format parquet` or `--format jsonl`."
+    "The files `superCLEVR_*` have the published form: answers are words, numbers and truth values in one column; "
+    "`datasets` knows no such column, so it opens the tables beside them: the same, with every answer as a word."
 )
 
 
@@ -93,8 +93,9 @@ class SuperClevr(Study):
             "co-0, co-1 or co-2; or a JSON file of probabilities by vehicle and color. Default: co-0.",
         ] = None,
         hold_out: Annotated[
-            str | None, "Pairs left out: what alone goes with a vehicle, such as 'sedan: gray,blue; bus: red'."
+            str | None, "Pairs that no vehicle has: 'sedan: gray,blue; bus: red' leaves out gray and blue sedans."
         ] = None,
+        swapped: Annotated[bool, "The test of --hold-out: sedans that are gray or blue, and no others."] = False,
         redundancy: Annotated[
             str, "rd-: no word too many; rd: as found; rd+: every attribute and direction that holds."
         ] = "rd",
@@ -106,7 +107,7 @@ class SuperClevr(Study):
         size = scale_named(scale) if isinstance(scale, str) else scale
         if edition not in EDITIONS:
             raise UserError(f"there is no edition '{edition}'; choose one of {', '.join(EDITIONS)}")
-        told = (complexity, vehicles, distribution, composition, hold_out)
+        told = (complexity, vehicles, distribution, composition, hold_out, swapped or None)
         if world is not None and any(one is not None for one in told):
             raise UserError("complexity, vehicles and colors are settings of the world: give these, or a world")
         positive(scenes=min(size.train, size.val, size.test), questions=max(size.questions, size.part_questions))
@@ -114,9 +115,10 @@ class SuperClevr(Study):
             complexity=complexity or "mid", fleet=Fleet.in_folder(vehicles) if vehicles else Fleet()
         )
         if world is None:
-            chosen = variant(chosen, distribution or "bal", composition or "co-0", hold_out, edition)
+            chosen = variant(chosen, distribution or "bal", composition or "co-0", hold_out, edition, swapped)
         self.noise, self.made = checked(noise), dict[str, MadeSplit]()
         self.factors = {"distribution": distribution, "composition": composition, "hold_out": hold_out}
+        self.factors["swapped"] = "yes" if swapped else None
         self.scale_name, self.seed, self.edition = size.name, seed, edition
         self._open(workers, store, progress)
         paper = edition == "paper"
@@ -245,7 +247,7 @@ class SuperClevr(Study):
         if factor is not None:
             return self._make_all(factor, out, render, size, first, format, tell)
         official = partial(self._write_official, format) if format in ("json", "jsonl") else None
-        return self._make(out, {}, self.artefacts, render, size, first, format, tell, official)
+        return self._make(out, {}, self.artefacts, render, size, first, format, tell, also=official)
 
     def _make_all(  # what `make` takes
         self,
@@ -294,7 +296,9 @@ class SuperClevr(Study):
 
     def card(self, made: Mapping[str, Any], verb: str = "make") -> About:
         about = super().card(made, verb)
-        return replace(about, notes=(*about.notes, PUBLISHED_FORM)) if made.get("format") == "json" else about
+        return (
+            replace(about, notes=(*about.notes, PUBLISHED_FORM)) if made.get("format") in ("json", "jsonl") else about
+        )
 
     @property
     def dataset(self) -> VehicleDataset:

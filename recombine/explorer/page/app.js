@@ -81,6 +81,24 @@ async function known(name) {
 
 const named = (name) => benchmarks.find((one) => one.name === name);
 const percent = (share) => `${(100 * share).toFixed(0)} %`;
+const many = (count, what) => `${count.toLocaleString("en")} ${what}${count === 1 ? "" : "s"}`;
+const sentence = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
+
+// Names of runs without the words that they share, so that what tells them apart can be read in a narrow place.
+function shortly(names) {
+  const runs = names.map((name) => name.split("-")).filter((words) => words.length > 3);
+  const shared = (word) => runs.length > 1 && runs.every((words) => words.includes(word));
+  return new Map(names.map((name) => {
+    const left = name.split("-").filter((word) => !shared(word)).join("-");
+    return [name, /^\d+$/.test(left) ? `seed ${left}` : left || name];
+  }));
+}
+
+function belief(who, short, chance, bad, title) {
+  return el("div", { class: `belief ${who} ${short.length > 11 ? "long" : ""}`, title },
+    el("span", { class: "who", title: who }, short), el("meter", { min: 0, max: 1, value: chance, "aria-label": `${who}: probability of the right answer` }),
+    el("span", { class: `p ${bad ? "bad" : ""}` }, chance.toFixed(2)));
+}
 
 function choose(label, options, value, change) {
   const select = el("select", { onchange: (event) => change(event.target.value) });
@@ -96,12 +114,12 @@ function benchmarkChoice(value, change, only = () => true) {
   return choose("Benchmark", benchmarks.filter(only).map((one) => [one.name, one.title]), value, change);
 }
 
-function picture(name, shot, extra = {}) {
+function picture(name, shot, extra = {}, size = "picture") {
   const own = shot.picture.startsWith("data:image/png;base64,");
   if (!own && shot.number === null) return el("div", { class: "words" }, shot.words);
   const grid = own || named(name).pixelated;
   return el("img", {
-    src: own ? shot.picture : `/picture/${name}/${shot.number}.png`, alt: shot.words || `Scene ${shot.number}`,
+    src: own ? shot.picture : `/${size}/${name}/${shot.number}.png`, alt: shot.words || `Scene ${shot.number}`,
     title: shot.words || `Scene ${shot.number}`, class: grid ? "grid" : undefined, loading: "lazy", ...extra,
   });
 }
@@ -110,16 +128,37 @@ const player = (name, number) => el("audio", {
   controls: true, preload: "none", src: `/sound/${name}/${number}.wav`, "aria-label": `Sound of scene ${number}`,
 });
 
+// A small player: one sound at a time, told apart by its button alone.
+let playing = null;
+function button(name, number, label) {
+  const made = el("button", { type: "button", class: "sound", "aria-label": `Play sound ${label}` }, `▶ ${label}`);
+  const end = () => { if (playing) playing.sound.pause(); playing = null; made.classList.remove("on"); made.firstChild.data = `▶ ${label}`; };
+  made.addEventListener("click", () => {
+    const mine = playing && playing.made === made;
+    if (playing) playing.end();
+    if (mine) return;
+    const sound = new Audio(`/sound/${name}/${number}.wav`);
+    playing = { made, sound, end };
+    made.classList.add("on");
+    made.firstChild.data = `■ ${label}`;
+    sound.addEventListener("ended", end);
+    sound.play().catch((error) => { if (error.name !== "AbortError") { end(); status.textContent = "This browser cannot play the sound."; } });
+  });
+  return made;
+}
+
 // Text with its `code` as code.
 function worded(text) {
   return text.split("`").map((part, i) => (i % 2 ? el("code", {}, part) : part));
 }
 
-function table(found) {
+function table(found, about) {
+  const splits = new Set(about ? about.splits.map((one) => one.name) : []);
   const head = el("tr", {}, ...found.columns.map((one) =>
     el("th", { scope: "col", class: one.align === "right" ? "num" : undefined }, one.name)));
   const rows = found.rows.map((row) => el("tr", {}, ...row.map((cell, i) =>
-    el("td", { class: found.columns[i].align === "right" ? "num" : undefined }, cell))));
+    el("td", { class: found.columns[i].align === "right" ? "num" : undefined },
+      i === 0 && splits.has(cell) ? el("a", { href: address({ room: "play", benchmark: about.name, split: cell }), title: "Play it" }, cell) : cell))));
   return el("figure", { class: "card" },
     found.title ? el("figcaption", {}, found.title) : null,
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": found.title || "Table" },
@@ -162,21 +201,27 @@ async function play(now) {
     el("button", { type: "button", disabled: number >= round.rounds - 1, onclick: () => go({ benchmark: name, split, number: number + 1 }) }, "Next →"),
   );
   const where = all.splits.find((one) => one.name === split);
-  const shown = groups(round.shown).map(([answer, items]) => el("section", {},
+  const found = groups(round.shown);
+  const shown = el("div", { class: found.length > 2 ? "classes" : undefined }, ...found.map(([answer, items]) => el("section", {},
     el("h3", {}, answer === "yes" ? "The concept holds here" : answer === "no" ? "It does not hold here" : answer),
-    el("ul", { class: "shots small-ones" }, ...items.map((item) =>
+    el("ul", { class: "shots small-ones" }, ...items.map((item, i) =>
       el("li", { class: `shot ${answer === "yes" ? "yes" : answer === "no" ? "no" : ""}` },
-        see === "sounds" ? player(name, item.shot.number) : picture(name, item.shot))))));
-  const cards = round.asked.map((item, i) => card(name, item, i, see));
+        see === "sounds" ? button(name, item.shot.number, `${answer} ${i + 1}`) : picture(name, item.shot)))))));
+  const questions = round.asked.some((item) => item.text);
+  const together = questions && new Set(round.asked.map((item) => item.shot.number)).size === 1 && round.asked[0].shot.number !== null;
+  const cards = round.asked.map((item, i) => card(name, item, i, see, together));
   const after = el("div", { id: "after", "aria-live": "polite" });
   const answer = el("button", { type: "submit", class: "main" }, "Show the answers");
   const form = el("form", { onsubmit: (event) => { event.preventDefault(); reveal(name, split, number, see, round, cards, after, answer); } },
-    el("ul", { class: "shots" }, ...cards), answer,
-    el("p", { class: "small" }, el("kbd", {}, "Tab"), " goes on, ", el("kbd", {}, "1"), " to ", el("kbd", {}, "9"), " choose, ", el("kbd", {}, "Enter"), " shows the answers."));
+    together
+      ? el("div", { class: "two asked" }, el("div", { class: "stage held" }, picture(name, round.asked[0].shot, { loading: "eager" }, "large")), el("ol", { class: "shots questions" }, ...cards))
+      : el("ul", { class: questions ? "shots wide" : "shots" }, ...cards),
+    answer,
+    el("p", { class: "small keys" }, el("kbd", {}, "Tab"), " goes on, ", el("kbd", {}, "1"), " to ", el("kbd", {}, "9"), " choose, ", el("kbd", {}, "Enter"), " shows the answers."));
   form.addEventListener("keydown", keys);
   return [
     el("h1", {}, round.title), el("p", { class: "intro" }, `${round.about} (${where.title}: ${where.about}.)`), bar,
-    ...(round.shown.length ? [el("h2", {}, "What you are shown"), ...shown] : []),
+    ...(round.shown.length ? [el("h2", {}, "What you are shown"), shown] : []),
     el("h2", {}, `Your turn: ${round.asked.length} to answer`), form, after, scores(),
   ];
 }
@@ -187,13 +232,19 @@ function groups(items) {
   return [...found];
 }
 
-function card(name, item, i, see) {
-  const choices = item.choices.map((choice, n) => el("label", {},
-    el("input", { type: "radio", name: `asked-${i}`, value: choice, "data-key": n + 1 }), choice));
+function card(name, item, i, see, together) {
+  const label = item.text || `${i + 1}`;
+  const choices = item.choices.length > 12
+    ? [el("select", { name: `asked-${i}`, "aria-label": label }, el("option", { value: "" }, "choose …"), ...item.choices.map((choice) => el("option", { value: choice }, choice)))]
+    : item.choices.map((choice, n) => el("label", {},
+      el("input", { type: "radio", name: `asked-${i}`, value: choice, "data-key": n + 1 }), choice));
   return el("li", { class: "shot", "data-place": i },
-    see === "sounds" ? player(name, item.shot.number) : picture(name, item.shot),
-    el("fieldset", {}, el("legend", {}, item.text || `${i + 1}`), ...choices), el("div", { class: "said" }));
+    see === "sounds" ? button(name, item.shot.number, `${i + 1}`) : together ? null : picture(name, item.shot, {}, item.text ? "large" : "picture"),
+    el("fieldset", {}, el("legend", {}, label), ...choices), el("div", { class: "said" }));
 }
+
+const control = (place) => place.querySelector("fieldset input, fieldset select");
+const given = (place) => (place.querySelector("input:checked") || place.querySelector("select") || {}).value || null;
 
 function keys(event) {
   if (!/^[1-9]$/.test(event.key) || event.target.tagName === "TEXTAREA") return;
@@ -203,7 +254,7 @@ function keys(event) {
   option.checked = true;
   event.preventDefault();
   const next = place.nextElementSibling;
-  if (next) next.querySelector("input").focus();
+  if (next) control(next).focus();
   else event.currentTarget.querySelector("button.main").focus();
 }
 
@@ -218,8 +269,9 @@ async function reveal(name, split, number, see, round, cards, after, button) {
     after.replaceChildren(fail(error));
     return;
   }
-  const said = cards.map((one) => (one.querySelector("input:checked") || {}).value || null);
+  const said = cards.map(given);
   const who = Object.keys(found.said);
+  const short = shortly(who);
   const right = new Map(who.map((one) => [one, 0]));
   let mine = 0;
   cards.forEach((one, i) => {
@@ -227,7 +279,7 @@ async function reveal(name, split, number, see, round, cards, after, button) {
     const ok = said[i] === truth;
     mine += ok;
     one.classList.add(ok ? "right" : "wrong");
-    one.querySelectorAll("input").forEach((input) => { input.disabled = true; });
+    one.querySelectorAll("input, select").forEach((input) => { input.disabled = true; });
     const place = one.querySelector(".said");
     place.append(el("div", { class: `truth ${ok ? "ok" : "bad"}` }, `${ok ? "✓" : said[i] === null ? "–" : "✗"} ${truth}`));
     for (const learner of who) {
@@ -236,21 +288,23 @@ async function reveal(name, split, number, see, round, cards, after, button) {
       const best = Math.max(...Object.values(chances), 0);
       const votes = Object.values(chances).filter((value) => value === best).length;
       if (chance === best && best > 0) right.set(learner, right.get(learner) + 1 / votes);
-      place.append(el("div", { class: "belief", title: Object.entries(chances).map(([answer, value]) => `${answer} ${percent(value)}`).join(", ") },
-        el("span", {}, learner), el("meter", { min: 0, max: 1, value: chance, "aria-label": `${learner}: probability of the right answer` }),
-        el("span", { class: `p ${chance < best ? "bad" : ""}` }, chance.toFixed(2))));
+      place.append(belief(learner, short.get(learner), chance, chance < best,
+        Object.entries(chances).map(([answer, value]) => `${answer} ${percent(value)}`).join(", ")));
     }
+    if (see === "sounds") one.prepend(picture(name, round.asked[i].shot, { loading: "eager" }));
     if (found.why[i]) place.append(el("details", {}, el("summary", {}, "Why"), el("pre", { class: "why" }, found.why[i])));
   });
   keep({ time: new Date().toISOString(), benchmark: name, split, number, seen: see, said, answers: found.answers, right: mine, of: said.length, seconds });
+  const left = said.filter((one) => one === null).length;
   const rows = [["you", `${mine} of ${said.length}`, percent(mine / said.length)],
     ...who.map((one) => [one, `${right.get(one).toFixed(1).replace(".0", "")} of ${said.length}`, percent(right.get(one) / said.length)])];
   const parts = [el("h2", { tabindex: "-1" }, found.concept ? `It was: ${found.concept}` : "How it went")];
   if (found.spelling) parts.push(el("p", {}, el("code", {}, found.spelling), " ",
     el("a", { href: address({ room: "write", benchmark: name, text: found.concept }) }, "Write with it")));
-  parts.push(table({ title: "Right answers", columns: [{ name: "who" }, { name: "right", align: "right" }, { name: "share", align: "right" }], rows, note: "Strong knows the whole language, weak only what it was trained on; where a learner holds several answers equally likely, it shares its vote." }));
+  parts.push(table({ title: "Right answers", columns: [{ name: "who" }, { name: "right", align: "right" }, { name: "share", align: "right" }], rows, note: `${left ? `You left ${left} open. ` : ""}Strong knows the whole language, weak only what it was trained on; where a learner holds several answers equally likely, it shares its vote.` }));
+  if (number + 1 < round.rounds) parts.push(el("p", {}, el("a", { class: "next", href: address({ ...state(), room: "play", benchmark: name, split, number: number + 1 }) }, "Next round →")));
   if (found.hypotheses.length) {
-    parts.push(el("h2", {}, `What fits what you were shown: ${found.hypotheses.length} of ${found.total.toLocaleString("en")} hypotheses`));
+    parts.push(el("h2", {}, `What fits what you were shown, ${found.hypotheses.length} of ${found.total.toLocaleString("en")}`));
     parts.push(el("ol", { class: "hypotheses" }, ...found.hypotheses.map((one) => el("li", { class: one.true ? "true" : undefined },
       el("div", {}, el("meter", { min: 0, max: 1, value: one.chance, "aria-label": "posterior" }), ` ${percent(one.chance)}`),
       el("div", {}, one.words, " ", one.true ? el("span", { class: "tag true" }, "the hidden concept") : null,
@@ -273,7 +327,7 @@ function scores() {
   const of = rows.reduce((sum, row) => sum + row.of, 0);
   return el("section", { id: "scores", class: "card", "aria-label": "Your scores" },
     el("h2", {}, "Your scores"),
-    el("p", {}, rows.length ? `${rows.length} rounds, ${right} of ${of} right. They are kept in this browser alone.` : "Nothing yet. They are kept in this browser alone."),
+    el("p", {}, rows.length ? `${many(rows.length, "round")}, ${right} of ${of} right. They are kept in this browser alone.` : "Nothing yet. They are kept in this browser alone."),
     el("div", { class: "chips" },
       el("button", { type: "button", disabled: !rows.length, onclick: () => download("scores.jsonl", rows.map((row) => JSON.stringify(row)).join("\n") + "\n") }, "Save as JSONL"),
       el("button", { type: "button", disabled: !rows.length, onclick: () => { localStorage.removeItem(KEPT); document.getElementById("scores").replaceWith(scores()); } }, "Forget them")));
@@ -302,7 +356,7 @@ async function write(now) {
       const answer = await ask(`/api/${name}/read`, undefined, { text, first });
       if (mine === asked) found.replaceChildren(...understood(name, answer, first, read, performance.now() - start));
     } catch (error) {
-      if (mine === asked) found.replaceChildren(misread(text, error));
+      if (mine === asked) found.replaceChildren(misread(text, error, (better) => { area.value = better; read(); area.focus(); }));
     }
   };
   area.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(read, 150); });
@@ -318,25 +372,34 @@ async function write(now) {
   ];
 }
 
-function misread(text, error) {
+function misread(text, error, change) {
   const at = error.answer && error.answer.at;
   const shown = el("pre", {});
   if (Number.isInteger(at)) {
     const word = (text.slice(at).match(/^\s*(\S[\w?=.-]*)?/) || [""])[0] || " ";
     shown.append(text.slice(0, at), el("mark", {}, word.trim() ? word : "⟨here⟩"), text.slice(at + word.length));
   }
-  return el("div", { class: "error", role: "alert" }, Number.isInteger(at) ? shown : null, el("p", {}, error.message));
+  const better = Number.isInteger(at) && (error.message.match(/did you mean '([^']+)'/) || [])[1];
+  return el("div", { class: "error", role: "alert" }, Number.isInteger(at) ? shown : null, el("p", {}, error.message),
+    better && change ? el("div", { class: "chips" }, el("button", { type: "button", onclick: () => change(shown.firstChild.data + shown.querySelector("mark").textContent.replace(/\S+/, better) + text.slice(at + shown.querySelector("mark").textContent.length)) }, `Write “${better}”`)) : null);
+}
+
+// What a group of scenes has in common, in words: a concept holds, or this is the answer.
+function heading(found, group) {
+  if (group.label === "drawn") return `${many(group.shots.length, "image")} of ${group.count.toLocaleString("en")}`;
+  if (/hold|no answer/.test(group.label)) return `${sentence(group.label)}: ${many(group.count, "scene")}`;
+  return `The answer is ${group.label}: ${many(group.count, "scene")}`;
 }
 
 function understood(name, found, first, read, took) {
   const forms = el("dl", { class: "forms" }, ...found.forms.flatMap(([label, text]) => [el("dt", {}, label), el("dd", {}, el("pre", {}, text))]));
   const shots = found.groups.map((group) => el("section", { "data-group": group.label },
-    el("h2", {}, `${group.label}: ${group.count.toLocaleString("en")}`),
+    el("h2", {}, heading(found, group)),
     el("ul", { class: "shots" }, ...group.shots.map((shot) => el("li", { class: "shot" }, opened(name, shot))))));
   const most = Math.max(...found.groups.map((group) => group.count), 0);
   const page = Math.max(...found.groups.map((group) => group.shots.length), 1);
   return [
-    el("div", { class: "card" }, forms, ...found.notes.map((note) => el("p", {}, note)),
+    el("div", { class: "card" }, forms, el("p", {}, found.notes.join(" ")),
       found.same ? el("details", {}, el("summary", {}, `${found.same.toLocaleString("en")} known concepts mean the same`),
         el("ul", {}, ...found.synonyms.map((one) => el("li", {}, one)))) : null,
       el("div", { class: "chips" }, ...found.files.map(([file, content]) =>
@@ -350,9 +413,9 @@ function understood(name, found, first, read, took) {
   ];
 }
 
-function opened(name, shot) {
+function opened(name, shot, size) {
   if (shot.number === null) return picture(name, shot);
-  return el("a", { href: address({ room: "browse", benchmark: name, view: "scenes", scene: shot.number }), "aria-label": `Scene ${shot.number}: ${shot.words}` }, picture(name, shot));
+  return el("a", { href: address({ room: "browse", benchmark: name, view: "scenes", scene: shot.number }), "aria-label": `Scene ${shot.number}: ${shot.words}` }, picture(name, shot, {}, size));
 }
 
 // --- Browse
@@ -360,30 +423,40 @@ function opened(name, shot) {
 async function browse(now) {
   const name = named(now.benchmark) ? now.benchmark : benchmarks[0].name;
   const all = await known(name);
-  const views = [["scenes", "Scenes"], ["splits", "Splits and families"], ["factors", "Factors"]];
+  const views = [["scenes", "Scenes"], ["splits", "Splits and families"], ...(all.layouts ? [["factors", "Factors"]] : [])];
   const view = views.some(([one]) => one === now.view) ? now.view : "scenes";
   const tabs = el("nav", { class: "tabs", "aria-label": "Views" }, ...views.map(([one, label]) =>
     el("a", { href: address({ room: "browse", benchmark: name, view: one }), "aria-current": one === view ? "page" : undefined }, label)));
   const parts = [
-    el("h1", {}, named(name).title), el("p", { class: "intro" }, `${named(name).about}. ${named(name).paper}.`),
-    el("div", { class: "bar" }, benchmarkChoice(name, (value) => go({ room: "browse", benchmark: value, view, scene: "", text: "", first: "" }))), tabs,
+    el("h1", {}, named(name).title), el("p", { class: "intro" }, `${sentence(named(name).about)}. ${named(name).paper}.`),
+    el("div", { class: "bar" }, benchmarkChoice(name, (value) => go({ room: "browse", benchmark: value, view, scene: "", text: "", first: "", layout: "" }))), tabs,
   ];
-  if (view === "splits") return [...parts, ...(await ask(`/api/${name}/tables`)).map(table)];
-  if (view === "factors") return [...parts, ...factors(name, await ask(`/api/${name}/factors`))];
+  if (view === "splits") return [...parts, ...(await ask(`/api/${name}/tables`)).map((one) => table(one, all))];
+  if (view === "factors") return [...parts, ...(await factors(name, all, now))];
   if (now.scene !== undefined) return [...parts, ...(await scene(name, now.scene))];
   return [...parts, ...(await scenes(name, all, now))];
 }
 
-function factors(name, found) {
-  if (!found.length) return [el("p", {}, "This benchmark varies no single factor on a fixed layout.")];
-  return found.map((one) => el("section", { class: "card" }, el("h2", {}, one.name), el("p", { class: "intro" }, one.about),
-    el("ul", { class: "shots" }, ...one.levels.map(([level, number]) => el("li", { class: "shot" },
-      opened(name, { number, words: `${one.name}: ${level}`, picture: "" }), el("span", {}, level))))));
+async function factors(name, all, now) {
+  const layout = Math.min(Number.parseInt(now.layout || "0", 10) || 0, all.layouts - 1);
+  const found = await ask(`/api/${name}/factors`, { layout });
+  const level = (one, i) => opened(name, { number: one.levels[i][1], words: `${one.name}: ${one.levels[i][0]}`, picture: "" }, "large");
+  return [
+    el("div", { class: "bar" },
+      el("button", { type: "button", disabled: layout <= 0, onclick: () => go({ layout: layout - 1 }) }, "← Previous"),
+      el("strong", {}, `Layout ${layout + 1} of ${all.layouts}`),
+      el("button", { type: "button", disabled: layout >= all.layouts - 1, onclick: () => go({ layout: layout + 1 }) }, "Next →")),
+    ...found.map((one) => el("section", { class: "card" }, el("h2", {}, sentence(one.name)), el("p", { class: "intro" }, one.about),
+      one.said.length
+        ? el("div", { class: "shots three" }, el("div", { class: "shot" }, level(one, 0)),
+          el("dl", { class: "said-so" }, ...one.said.flatMap((text, i) => [el("dt", {}, one.levels[i][0]), el("dd", {}, text)])))
+        : el("ul", { class: "shots three" }, ...one.levels.map(([called], i) => el("li", { class: "shot" }, level(one, i), el("strong", {}, called)))))),
+  ];
 }
 
 async function scenes(name, all, now) {
   const first = Number.parseInt(now.first || "0", 10) || 0;
-  const filter = el("input", { id: "filter", type: "search", value: now.text || "", placeholder: (Object.values(named(name).languages)[0] || "").split("\n")[0], size: 48 });
+  const filter = el("input", { id: "filter", type: "search", value: now.text || "", placeholder: (Object.values(named(name).languages)[0] || "").split("\n")[0] });
   const form = named(name).filters ? el("form", {
     class: "bar", onsubmit: (event) => { event.preventDefault(); go({ room: "browse", benchmark: name, text: filter.value, first: "", group: "" }); },
   }, el("label", { for: "filter" }, "Only scenes where this holds, or by the answer to this", filter), el("button", { type: "submit" }, "Filter")) : "";
@@ -415,18 +488,16 @@ async function scene(name, number) {
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("role", "group");
   svg.setAttribute("aria-label", "Outlines of the objects");
-  const list = el("ul", { class: "objects" });
-  const light = (i, on) => {
-    svg.children[i].classList.toggle("lit", on);
-    list.children[i].classList.toggle("lit", on);
-  };
+  const paths = []; const items = [];
+  const light = (i, on) => [paths[i], items[i]].forEach((one) => one.classList.toggle("lit", on));
   found.parts.forEach((part, i) => {
     const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
     path.setAttribute("d", part.outline);
     const title = document.createElementNS("http://www.w3.org/2000/svg", "title");
     title.textContent = part.name;
     path.append(title);
-    const item = el("li", { tabindex: "0" }, `${i + 1}. ${part.name}`, found.plays[i] ? el("span", { class: "small" }, ` – ${found.plays[i]}`) : null);
+    const item = el("li", { tabindex: "0", class: part.of === null ? undefined : "part" }, part.of === null ? `${i}  ${part.name}` : part.name,
+      found.plays[i] ? el("span", { class: "small" }, ` – ${found.plays[i]}`) : null);
     for (const one of [path, item]) {
       one.addEventListener("pointerenter", () => light(i, true));
       one.addEventListener("pointerleave", () => light(i, false));
@@ -434,9 +505,12 @@ async function scene(name, number) {
     item.addEventListener("focus", () => light(i, true));
     item.addEventListener("blur", () => light(i, false));
     svg.append(path);
-    list.append(item);
+    paths.push(path);
+    items.push(item);
   });
-  const shown = picture(name, { number: found.number, words: found.words.join("; "), picture: "" }, { loading: "eager" });
+  const whole = items.filter((_, i) => found.parts[i].of === null);
+  const list = el("ul", { class: "objects" }, ...whole.flatMap((item, i) => [item, ...items.filter((_, j) => found.parts[j].of === i)]));
+  const shown = picture(name, { number: found.number, words: found.words.join("; "), picture: "" }, { loading: "eager" }, "large");
   const last = about.get(name).scenes - 1;
   return [
     el("h2", {}, `Scene ${found.number}`),
@@ -445,7 +519,7 @@ async function scene(name, number) {
       el("button", { type: "button", disabled: found.number <= 0, onclick: () => go({ scene: found.number - 1 }) }, "← Previous"),
       el("button", { type: "button", disabled: found.number >= last, onclick: () => go({ scene: found.number + 1 }) }, "Next →")),
     el("div", { class: "two" }, el("div", {}, el("div", { class: "stage" }, shown, svg),
-      named(name).seen.includes("sounds") ? player(name, found.number) : null), el("div", {}, list)),
+      named(name).seen.includes("sounds") ? player(name, found.number) : null), el("div", {}, el("p", { class: "small" }, "Point at a thing, here or in the picture."), list)),
     el("details", {}, el("summary", {}, "As JSON"), el("pre", { class: "json", tabindex: "0" }, JSON.stringify(found.data, null, 1)),
       el("button", { type: "button", onclick: () => download(`${name}-scene-${found.number}.json`, JSON.stringify(found.data, null, 1)) }, "Save it")),
   ];
@@ -475,24 +549,31 @@ async function compare(now) {
   ask(`/api/${name}/differences`, { split, one, other }).then((found) => items.replaceChildren(...differing(name, split, one, other, found)),
     (error) => items.replaceChildren(fail(error)));
   parts.push(el("h2", {}, "Runs"));
+  runs.sort((a, b) => (b.benchmark === name) - (a.benchmark === name));
   if (!runs.length) parts.push(el("p", {}, "No finished runs were given. Train some, then start with: ", el("code", {}, "recombine explore --runs runs")));
   for (const each of runs) {
-    parts.push(el("h3", {}, each.title));
-    for (const curve of each.curves) parts.push(el("figure", { class: "plot" }, el("img", { src: `/figure/${curve.name}.svg`, alt: curve.caption }), el("figcaption", {}, curve.caption)));
-    parts.push(...each.tables.map(table));
-    if (each.unfinished.length) parts.push(el("p", { class: "note" }, `Not at their end: ${each.unfinished.join(", ")}`));
+    const inside = [];
+    for (const curve of each.curves) inside.push(el("figure", { class: "plot" }, el("img", { src: `/figure/${curve.name}.svg`, alt: curve.caption }), el("figcaption", {}, curve.caption)));
+    inside.push(...each.tables.map((one) => table(one)));
+    if (each.unfinished.length) inside.push(el("p", { class: "note" }, `Not at their end: ${each.unfinished.join(", ")}`));
+    if (each.benchmark === name) parts.push(el("h3", {}, each.title), ...inside);
+    else parts.push(el("details", {}, el("summary", {}, `Runs of ${each.title}`), ...inside));
   }
   return parts;
 }
 
 function differing(name, split, one, other, found) {
+  const short = shortly([one, other]);
   if (!found.length) return [el("p", {}, one === other ? "Choose two different ones." : "They are right and wrong about the same items here.")];
-  return [el("p", { class: "small" }, `${found.length} items, the widest apart first; the bars are the probability of the right answer.`),
-    el("ul", { class: "shots" }, ...found.map((item) => el("li", { class: "shot" }, opened(name, item.shot),
-      item.text ? el("p", {}, item.text) : null, el("p", { class: "truth" }, `Right: ${item.answer}`),
-      ...[[one, item.one], [other, item.other]].map(([who, chance]) => el("div", { class: "belief" }, el("span", {}, who),
-        el("meter", { min: 0, max: 1, value: chance, "aria-label": `${who}: probability of the right answer` }), el("span", { class: `p ${chance > 0.5 ? "" : "bad"}` }, chance.toFixed(2)))),
-      el("a", { href: address({ room: "play", benchmark: name, split, number: item.number }) }, "Play this round"))))];
+  const wide = found.some((item) => item.text);
+  const list = (some) => el("ul", { class: wide ? "shots wide" : "shots" }, ...some.map((item) => el("li", { class: "shot" }, opened(name, item.shot, item.text ? "large" : "picture"),
+    item.text ? el("p", {}, item.text) : null, el("p", { class: "truth" }, `Right: ${item.answer}`),
+    ...[[one, item.one], [other, item.other]].map(([who, chance]) => belief(who, short.get(who), chance, chance <= 0.5)),
+    el("a", { href: address({ room: "play", benchmark: name, split, number: item.number }) }, "Play this round"))));
+  const first = wide ? 8 : 14;
+  return [el("p", { class: "small" }, `${many(found.length, "item")}, the widest apart first; the bars are the probability of the right answer.`),
+    list(found.slice(0, first)),
+    found.length > first ? el("details", {}, el("summary", {}, `${found.length - first} more`), list(found.slice(first))) : ""];
 }
 
 // --- the page

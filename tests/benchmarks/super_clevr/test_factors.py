@@ -8,7 +8,7 @@ from recombine.benchmarks.super_clevr.factors import (
     DISTRIBUTIONS,
     composition,
     distribution,
-    only,
+    held_out,
     rotated,
     tailed,
 )
@@ -75,10 +75,13 @@ def test_rows_of_colours_are_rotated_by_place_or_by_category() -> None:
 
 
 def test_held_out_pairs_never_occur_and_the_others_are_alike() -> None:
-    rows = only({"sedan": ["gray"], "bus": ["red", "blue"]})
-    assert rows["sedan"]["gray"] == 1 and rows["suv"]["red"] == 1 / 8
-    assert rows["school"] == {color: 0.5 if color in ("red", "blue") else 0 for color in COLORS}
-    assert np.allclose([sum(row.values()) for row in rows.values()], 1)
+    pairs = {"sedan": ["gray"], "bus": ["red", "blue"]}
+    rows, test = held_out(pairs), held_out(pairs, swapped=True)
+    assert rows["sedan"] == {color: 0 if color == "gray" else 1 / 7 for color in COLORS}
+    assert rows["school"] == {color: 0 if color in ("red", "blue") else 1 / 6 for color in COLORS}
+    assert test["school"] == {color: 0.5 if color in ("red", "blue") else 0 for color in COLORS}
+    assert test["sedan"]["gray"] == 1 and rows["suv"]["red"] == test["suv"]["red"] == 1 / 8
+    assert np.allclose([sum(row.values()) for row in (*rows.values(), *test.values())], 1)
 
 
 @pytest.mark.parametrize(
@@ -88,9 +91,9 @@ def test_held_out_pairs_never_occur_and_the_others_are_alike() -> None:
         (lambda: distribution(0.5), "exponent of a distribution lies between 1 and"),
         (lambda: distribution("nan"), "exponent of a distribution lies between 1 and"),
         (lambda: composition("co-3"), "there is no composition 'co-3'"),
-        (lambda: only({"sedans": ["red"]}), "there is no vehicle 'sedans'"),
-        (lambda: only({"sedan": ["mauve"]}), "there is no color 'mauve'"),
-        (lambda: only({"sedan": []}), "'sedan' has no color left"),
+        (lambda: held_out({"sedans": ["red"]}), "there is no vehicle 'sedans'"),
+        (lambda: held_out({"sedan": ["mauve"]}), "there is no color 'mauve'"),
+        (lambda: held_out({"sedan": [*COLORS]}), "'sedan' has no color left"),
         (lambda: tailed(3, float("inf")), "exponent"),
     ],
 )

@@ -147,6 +147,10 @@ def test_a_bad_matrix_is_refused(tmp_path: Path, rows: object, said: str) -> Non
         ({"redundancy": "rd++"}, "no redundancy 'rd\\+\\+'"),
         ({"hold_out": "sedan"}, "no pair to hold out"),
         ({"hold_out": "sedan: red", "composition": "co-1"}, "give one of the two"),
+        ({"hold_out": "sedan: " + ",".join(COLORS)}, "'sedan' has no color left"),
+        ({"hold_out": "cart: red"}, "no vehicle 'cart'"),
+        ({"hold_out": "sedan: pink"}, "no color 'pink' to hold out"),
+        ({"swapped": True}, "swapped is for hold_out"),
         ({"composition": "co-9"}, "no composition 'co-9'"),
         ({"composition": "absent.json"}, "absent.json"),
         ({"distribution": "fat"}, "no distribution 'fat'"),
@@ -158,15 +162,18 @@ def test_what_is_no_variant_is_refused(given: dict, said: str, tmp_path: Path) -
         SuperClevr(**given, store=Store(tmp_path))
 
 
-def test_held_out_pairs_never_occur(tmp_path: Path) -> None:
-    few = SuperClevrScale("few", 60, 4, 4, 1, 1)
-    scenes = SuperClevr(few, hold_out="car: red; suv: blue", store=Store(tmp_path)).scenes("train")
-    of = {}
-    for scene in range(len(scenes)):
-        for one in scenes.objects(scene):
-            of.setdefault(one["shape"], set()).add(one["color"])
-    assert of["suv"] == {"blue"} and of["sedan"] == {"red"} and len(of["jet"]) > 2
-    assert {*COLORS} >= of["jet"]
+def test_held_out_pairs_never_occur_but_in_their_test(tmp_path: Path) -> None:
+    few = SuperClevrScale("few", 150, 4, 4, 1, 1)
+    for swapped in (False, True):
+        study = SuperClevr(few, hold_out="car: red; suv: blue", swapped=swapped, store=Store(tmp_path))
+        scenes, of = study.scenes("train"), {}
+        for scene in range(len(scenes)):
+            for one in scenes.objects(scene):
+                of.setdefault(one["shape"], set()).add(one["color"])
+        out = {"suv": {"red", "blue"}, "sedan": {"red"}}
+        for shape, colors in out.items():
+            assert of[shape] <= (colors if swapped else {*COLORS} - colors) and len(of[shape]) >= len(colors)
+        assert len(of["jet"]) > 4
 
 
 def test_all_variants_of_a_factor_are_made_side_by_side(tmp_path: Path) -> None:
