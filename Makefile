@@ -37,7 +37,7 @@ cluster: install ## every long verb on Slurm's engine and on Ray, with any numbe
 	$(BIN)/python -m pytest -o addopts="--import-mode=importlib -q --capture=sys" -m cluster tests/cluster
 
 .PHONY: harness
-harness: install ## real runs of Inspect, lmms-eval, verifiers, TRL, ms-swift and verl, each in an environment of its own (some GB), and docs/results/harness.md
+harness: install ## real runs of Inspect, lmms-eval, verifiers, TRL, ms-swift, verl and VLMEvalKit, each in an environment of its own (some GB), and docs/results/harness.md
 	$(BIN)/python experiments/harness.py --out docs/results/harness.md
 
 check: install ## format, lint, types, smoke test
