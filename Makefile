@@ -37,7 +37,7 @@ cluster: install ## every long verb on Slurm's engine and on Ray, with any numbe
 	$(BIN)/python -m pytest -o addopts="--import-mode=importlib -q --capture=sys" -m cluster tests/cluster
 
 .PHONY: harness
-harness: install ## real runs of Inspect, lmms-eval, verifiers, TRL, ms-swift and verl, each in an environment of its own (some GB), and docs/results/harness.md
+harness: install ## real runs of Inspect, lmms-eval, verifiers, TRL, ms-swift, verl and VLMEvalKit, each in an environment of its own (some GB), and docs/results/harness.md
 	$(BIN)/python experiments/harness.py --out docs/results/harness.md
 
 check: install ## format, lint, types, smoke test
@@ -121,7 +121,7 @@ table-super-clevr: install ## trains what is missing of Super-CLEVR's networks, 
 	$(BIN)/recombine train super-clevr --split default --split easy --split hard --model mdetr $(READERS)
 	$(BIN)/recombine table super-clevr $(RUNS) --keep docs/results/runs/super-clevr --out docs/results/super-clevr-networks.md
 
-parsers: install ## trains the scene parsers that stand beside their benchmarks; goes on where it was stopped, about 15 minutes of CPU time each
+parsers: install ## trains the scene parsers that stand beside their benchmarks; goes on where it was stopped, about 25 minutes of CPU time each
 	$(BIN)/python experiments/parsers.py clevr --runs $(RUNS) --workers $(WORKERS)
 	$(BIN)/python experiments/parsers.py clevr --against super-clevr
 	$(BIN)/python experiments/parsers.py super-clevr --runs $(RUNS) --workers $(WORKERS)

@@ -8,6 +8,7 @@ import numpy as np
 import vehicle_sheets
 
 from recombine.benchmarks.clevr.laws import LANGUAGE
+from recombine.benchmarks.clevr.question_page import program_graph
 from recombine.render.fine import traced
 from recombine.render.instruments import INSTRUMENTS, RATE
 from recombine.render.materials import COLORS
@@ -17,8 +18,9 @@ from recombine.render.schematic import canvas, element, words
 from recombine.render.sound import synthesised_orchestra
 from recombine.render.spectrogram import spectrograms
 from recombine.render.wave import to_wav
-from recombine.report.figures import FONT, colour_of
+from recombine.report.figures import FONT, colour_of, stand_alone
 from recombine.store.key import Key
+from recombine.verbs.demo import example_questions
 from recombine.world.scenes import Scenes
 
 GAP, PAPER = 6, 255
@@ -114,7 +116,20 @@ def instruments() -> str:
         text = f"{-RANGE * share:.0f} dB".replace("-0", "0").replace("-", "\u2212")
         body.append(words("text", text, x=x + 22, y=y + 10 + share * (high - 10), style=MUTED))
     style = f"font-family:{FONT};font-size:12px"
-    return canvas("Eight instruments as spectrograms", x + 80, 2 * (high + top + below), *body, style=style)
+    drawn = canvas("Eight instruments as spectrograms", x + 80, 2 * (high + top + below), *body, style=style)
+    return stand_alone(drawn)
+
+
+def question_scene() -> str:
+    """The scene of a question that CLEVR never asks, with the numbers of its objects."""
+    seen = list(example_questions())[1].picture
+    assert seen is not None
+    return seen.svg(numbered=True)
+
+
+def question_program() -> str:
+    """Its program, and what every part of it finds."""
+    return stand_alone(program_graph(list(example_questions())[1]))
 
 
 def _spectrogram(shade: np.ndarray, x: float, y: float, wide: float, high: float, said: str) -> str:
@@ -133,7 +148,8 @@ def write_sounds(folder: Path) -> None:
 
 
 SHEETS = (
-    everything, instruments, fast_and_photo, vehicle_sheets.vehicles_from_four_sides, vehicle_sheets.vehicles_turning,
+    everything, instruments, question_scene, question_program,
+    fast_and_photo, vehicle_sheets.vehicles_from_four_sides, vehicle_sheets.vehicles_turning,
     vehicle_sheets.vehicle_textures, vehicle_sheets.vehicles_fast_and_photo,
 )  # fmt: skip
 

@@ -17,14 +17,16 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import recombine as rc
 from recombine.benchmarks.rewards import verdict
+from recombine.harness.exports import choices
 from recombine.metrics.scores import BATCH, balanced_accuracy
 
 HERE = Path(__file__).parent.parent
@@ -39,6 +41,7 @@ NEEDS = {
     "verl": ("verl==0.9.*",),
     "vlmevalkit": ("ms-vlmeval",),
 }
+LEARNERS = ("strong", "weak")
 PACKAGE = {"vlmevalkit": "ms-vlmeval"}
 TASKS = {
     "curi": {"split": "boolean", "size": "120x80"},
@@ -105,69 +108,79 @@ def served(python: Path, folder: Path, *words: str) -> Iterator[str]:
         process.wait()
 
 
-def expected(benchmark: str, who: str, **asked: Any) -> tuple[dict[str, float], float]:
-    """What a learner earns on every row by the verifier, and the figure of `recombine gap` on the same rows."""
-    study = rc.load(benchmark, progress=rc.silent)
-    scores, unit, truth, right, marks = {}, [], [], [], []
-    exams = {}
-    for one in study.row_sets(asked.get("splits", ()), "test"):
+class Set(NamedTuple):
+    """Rows of a benchmark, and what the ideal learners mark on the exams they come from."""
+
+    study: Any
+    rows: Mapping[str, list[Any]]
+    exams: Mapping[str, Mapping[str, Any]]
+
+
+@cache
+def rows_of(benchmark: str, splits: tuple[str, ...]) -> Set:
+    study, exams = rc.load(benchmark, progress=rc.silent), {}
+    for one in study.row_sets(splits, "test"):
         assert one.exam is not None
-        exams[one.name.replace("/", "-")] = study.ideal(one.exam)[who]
-    for row in study.answers(study.asked_rows(**asked), who):
+        exams[one.name.replace("/", "-")] = study.ideal(one.exam)
+    asked = study.asked_rows(splits, first=FEW)
+    return Set(study, {who: [*study.answers(asked, who)] for who in LEARNERS}, exams)
+
+
+def expected(benchmark: str, who: str, splits: tuple[str, ...] = ()) -> tuple[dict[str, float], float]:
+    """What a learner earns on every row by the verifier, and the figure of `recombine gap` on the same rows."""
+    study, rows, exams = rows_of(benchmark, splits)
+    scores, unit, truth, right, marks = {}, [], [], [], []
+    for row in rows[who]:
         found = verdict(row, study.benchmark.verifier.say(row.said, row.options))
         name = row.episode[len(benchmark) + 1 : -len(f"-{row.part}-0000000")]
         scores[row.id] = found.score
         unit.append((name, row.number))
         truth.append(row.answers)
         right.append(found.right)
-        if "probability" in exams[name]:
-            marks.append(float(exams[name]["probability"][row.number]))
+        if "probability" in exams[name][who]:
+            marks.append(float(exams[name][who]["probability"][row.number]))
     if marks:
         assert [*scores.values()] == marks, "the verifier and the gap differ on a row"
         return scores, float(np.mean(marks))
-    gap = float(np.mean([one["accuracy"][: FEW // BATCH].mean() for one in exams.values()]))
+    gap = float(np.mean([one[who]["accuracy"][: FEW // BATCH].mean() for one in exams.values()]))
     assert abs(gap - balanced_accuracy(unit, truth, right)) < 1e-12, "the verifier and the gap differ on a batch"
     return scores, gap
 
 
-def options_of(task: str) -> tuple[str, dict[str, Any]]:
-    name = task.removesuffix("_sounds").replace("_", "-")
-    told = TASKS[task]
-    return name, {"first": FEW, **({"splits": [told["split"]]} if "split" in told else {})}
+def options_of(task: str) -> tuple[str, tuple[str, ...]]:
+    """The benchmark of a task of Inspect, and its splits."""
+    return task.removesuffix("_sounds").replace("_", "-"), tuple(filter(None, [TASKS[task].get("split")]))
 
 
 def inspect_ai(tools: Tools, folder: Path) -> list[dict[str, Any]]:
     """Every task with the strong and the weak learner as models, and one behind the server."""
     python, found = tools.ready("inspect-ai"), []
     inspect = python.parent / "inspect"
+    quiet = ["--log-format", "json", "--no-log-images", "--display", "none"]
     for task, told in TASKS.items():
-        name, asked = options_of(task)
-        whole = {**told, "episodes": FEW}
-        for who in ("strong", "weak"):
-            logs = folder / f"{task}-{who}"
-            words = [f"-T{option}={value}" for option, value in whole.items()]
-            run([inspect, "eval", f"recombine/{task}", *words, "--model", f"recombine/{who}", "--log-dir", logs,
-                 "--log-format", "json", "--no-log-images", "--display", "none"], folder)  # fmt: skip
-            found.append(_inspected(logs, task, who, expected(name, who, **asked)))
-    name, asked = options_of("closure")
-    with served(python, folder, "closure", "--split", "or_mat", "--questions", str(FEW), "--size", "160x120",
-                "--render", "images") as address:  # fmt: skip
+        words = [f"-T{option}={value}" for option, value in {**told, "episodes": FEW}.items()]
+        models = ",".join(f"recombine/{who}" for who in LEARNERS)
+        run([inspect, "eval", f"recombine/{task}", *words, "--model", models, "--log-dir", folder / task, *quiet],
+            folder)  # fmt: skip
+        name, splits = options_of(task)
+        found += [_inspected(folder / task, task, who, expected(name, who, splits)) for who in LEARNERS]
+    with served(python, folder, *CLOSURE, "--render", "images") as address:
         logs = folder / "server"
         words = [f"-T{option}={value}" for option, value in {**TASKS["closure"], "episodes": FEW}.items()]
-        run([inspect, "eval", "recombine/closure", *words, "--model", "openai-api/here/weak", "--log-dir", logs,
-             "--log-format", "json", "--no-log-images", "--display", "none"],
-            folder, HERE_BASE_URL=address, HERE_API_KEY="none")  # fmt: skip
-        found.append(_inspected(logs, "closure, behind the server", "weak", expected(name, "weak", **asked)))
+        run([inspect, "eval", "recombine/closure", *words, "--model", "openai-api/here/strong,openai-api/here/weak",
+             "--log-dir", logs, *quiet], folder, HERE_BASE_URL=address, HERE_API_KEY="none")  # fmt: skip
+        for who in LEARNERS:
+            found.append(_inspected(logs, "closure, behind the server", who, expected("closure", who, ("or_mat",))))
     logs = folder / "induction"
     run([inspect, "eval", "recombine/curi", "-Tsplit=boolean", "-Tepisodes=8", "-Trender=words", "--model",
-         "recombine/induction", "--log-dir", logs, "--log-format", "json", "--display", "none"], folder)  # fmt: skip
+         "recombine/induction", "--log-dir", logs, *quiet], folder)  # fmt: skip
     found.append(_inspected(logs, "curi, scenes in words", "induction", None))
     return found
 
 
 def _inspected(logs: Path, task: str, who: str, against: tuple[dict[str, float], float] | None) -> dict[str, Any]:
-    (file,) = logs.glob("*.json")
-    log = json.loads(file.read_text())
+    logged = [json.loads(file.read_text()) for file in logs.glob("*.json")]
+    (log,) = (one for one in logged if one["eval"]["model"].endswith(f"/{who}"))
     metrics = {name: one["value"] for score in log["results"]["scores"] for name, one in score["metrics"].items()}
     rows = {one["id"]: one["scores"]["verified"]["value"] for one in log["samples"]}
     name = "balanced_accuracy" if task.startswith("curi") else "mean"
@@ -200,7 +213,7 @@ def verifiers(tools: Tools, folder: Path) -> list[dict[str, Any]]:
     run([python, "-m", "recombine", "export", "verifiers", *CLOSURE, "--out", folder / "taskset"], folder)
     run([python, "-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps", folder / "taskset"], folder)
     with served(python, folder, *CLOSURE, "--render", "images") as address:
-        for who in ("strong", "weak"):
+        for who in LEARNERS:
             place = folder / f"vf-{who}"
             place.mkdir()
             path = f"{python.parent}:{os.environ['PATH']}"
@@ -210,7 +223,7 @@ def verifiers(tools: Tools, folder: Path) -> list[dict[str, Any]]:
             (file,) = place.glob("outputs/*/traces.jsonl")
             traces = [trace for line in file.read_text().splitlines() for trace in json.loads(line)["traces"]]
             rows = {one["task"]["data"]["id"]: one["rewards"]["verified"]["score"] for one in traces}
-            against = expected("closure", who, splits=["or_mat"], first=FEW)
+            against = expected("closure", who, ("or_mat",))
             found.append(_record("closure", who, rows, float(np.mean([*rows.values()])), against))
     return found
 
@@ -223,7 +236,7 @@ def lmms_eval(tools: Tools, folder: Path) -> list[dict[str, Any]]:
     run([python, "-m", "recombine", "export", "lmms-eval", *CLOSURE, "--out", folder / "task"], folder)
     ids = pq.read_table(folder / "task" / "test.parquet", columns=["id"])["id"].to_pylist()
     with served(python, folder, *CLOSURE, "--render", "images") as address:
-        for who in ("strong", "weak"):
+        for who in LEARNERS:
             out = folder / f"lmms-{who}"
             run([python, "-m", "lmms_eval", "--model", "async_openai", "--model_args",
                  f"model_version={who},base_url={address}", "--tasks", "recombine_closure", "--include_path",
@@ -231,7 +244,7 @@ def lmms_eval(tools: Tools, folder: Path) -> list[dict[str, Any]]:
             (file,) = out.rglob("*samples*.jsonl")
             samples = [json.loads(line) for line in file.read_text().splitlines()]
             rows = {ids[int(one["doc_id"])]: float(one["score"]) for one in samples}
-            against = expected("closure", who, splits=["or_mat"], first=FEW)
+            against = expected("closure", who, ("or_mat",))
             found.append(_record("closure", who, rows, float(np.mean([*rows.values()])), against))
     return found
 
@@ -286,13 +299,12 @@ def _by_reward(tool: str, code: str, tools: Tools, folder: Path) -> list[dict[st
     """The tool's own loader reads the rows, and its own hook calls the reward, for what the learners say."""
     python, found = tools.ready(tool), []
     run([python, "-m", "recombine", "export", tool, *CLOSURE, "--out", folder / "rows"], folder)
-    for who in ("strong", "weak"):
-        study = rc.load("closure", progress=rc.silent)
-        asked = study.asked_rows(["or_mat"], first=FEW)
-        said = {row.id: study.benchmark.verifier.say(row.said, row.options) for row in study.answers(asked, who)}
+    for who in LEARNERS:
+        study, rows_by, _ = rows_of("closure", ("or_mat",))
+        said = {row.id: study.benchmark.verifier.say(row.said, row.options) for row in rows_by[who]}
         (folder / "said.json").write_text(json.dumps(said))
         rows = json.loads(run([python, "-c", code], folder).strip().splitlines()[-1])
-        against = expected("closure", who, splits=["or_mat"], first=FEW)
+        against = expected("closure", who, ("or_mat",))
         found.append(_record("closure, rows and reward alone", who, rows, float(np.mean([*rows.values()])), against))
     return found
 
@@ -305,6 +317,49 @@ def verl(tools: Tools, folder: Path) -> list[dict[str, Any]]:
     return _by_reward("verl", VERL, tools, folder)
 
 
+VLMEVALKIT = """
+import runpy, sys, torch
+for name in ("nms", "qnms"):
+    torch.library.define(f"torchvision::{name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+sys.argv[0] = "vlmeval"
+runpy.run_module("vlmeval", run_name="__main__")
+"""
+"""`python -m vlmeval`, after two names that torchvision's build for GPUs misses beside PyTorch for CPUs."""
+HITS = """
+import json, pandas, sys
+table = pandas.read_excel(sys.argv[1])
+print(json.dumps(dict(zip(map(int, table["index"]), table["hit"]))))
+"""
+
+
+def vlmevalkit(tools: Tools, folder: Path) -> list[dict[str, Any]]:
+    """The TSV, asked by `python -m vlmeval --data NAME --base-url ...` and scored by its exact matching of letters."""
+    python, found = tools.ready("vlmevalkit"), []
+    run([python, "-m", "recombine", "export", "vlmevalkit", *CLOSURE, "--out", folder / "data"], folder)
+    study, rows_by, _ = rows_of("closure", ("or_mat",))
+    with served(python, folder, *CLOSURE, "--render", "images") as address:
+        for who in LEARNERS:
+            out = folder / f"kit-{who}"
+            words = ["--data", "RecombineClosure", "--model", who, "--base-url", address, "--work-dir", out]
+            judged = ["--mode", "all", "--judge", "exact_matching"]
+            run([python, "-c", VLMEVALKIT, *words, *judged], folder, LMUData=str(folder / "data"))
+            (file,) = out.rglob("*_result.xlsx")
+            hits = json.loads(run([python, "-c", HITS, file], folder))
+            rows = {row.id: float(hits[str(index)]) for index, row in enumerate(rows_by[who])}
+            scores = {row.id: float(_chosen(study, row) == row.answers[0]) for row in rows_by[who]}
+            wavering = sum(0 < score < 1 for score in expected("closure", who, ("or_mat",))[0].values())
+            task = f"closure, by letters ({wavering} rows on which the learner wavers, and must choose)"
+            against = scores, expected("closure", who, ("or_mat",))[1]
+            found.append(_record(task, who, rows, float(np.mean([*rows.values()])), against))
+    return found
+
+
+def _chosen(study: Any, row: Any) -> str:
+    """The option that a learner chooses where it must: the likeliest, of equals the first."""
+    chances = dict(zip(row.options, row.said[0]))
+    return max(choices(row, study.benchmark), key=chances.__getitem__)
+
+
 RUNS: dict[str, Callable[[Tools, Path], list[dict[str, Any]]]] = {
     "inspect-ai": inspect_ai,
     "lmms-eval": lmms_eval,
@@ -312,6 +367,7 @@ RUNS: dict[str, Callable[[Tools, Path], list[dict[str, Any]]]] = {
     "trl": trl,
     "ms-swift": ms_swift,
     "verl": verl,
+    "vlmevalkit": vlmevalkit,
 }
 
 
@@ -340,7 +396,13 @@ def reward_speed() -> dict[str, float]:
 INTRO = """The strong and the weak learner answer the prompts that any model gets, inside Inspect as models, elsewhere
 behind `recombine serve`. *Same rows* counts the rows on which the tool's own score is what `recombine gap` gives that
 learner; *gap* is the figure of `recombine gap` for the same rows. Made by `make harness`; a tool whose run failed, or
-that has not been run, says so."""
+that has not been run, says so.
+
+Inspect, lmms-eval, verifiers and VLMEvalKit are run by their own commands to the end. TRL trains. ms-swift and verl
+train on GPUs, so no training is run: ms-swift's own loader reads the rows and its pictures, and its own registry calls
+the reward; of verl only its own hook for rewards is run, on the rows as they stand in the file.
+VLMEvalKit is not on PyPI: what is run is ModelScope's copy of it there, `ms-vlmeval`. It asks for letters, so a
+learner that holds several answers equally likely must choose one, and its figure can lie off the gap by that."""
 
 
 def page(known: Mapping[str, Any]) -> str:
@@ -392,19 +454,20 @@ def main() -> None:
     data = asked.out.parent / "data" / f"{asked.out.stem}.json"
     known = json.loads(data.read_text()) if data.exists() else {}
     tools = Tools(asked.tools.resolve())
+    data.parent.mkdir(parents=True, exist_ok=True)
+    known["reward"] = reward_speed()
+    known["machine"] = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
     for tool in asked.only or RUNS:
         with TemporaryDirectory() as folder:
             try:
                 runs = RUNS[tool](tools, Path(folder))
                 known[tool] = {"version": tools.version(tool), "runs": runs}
-                print(tool, json.dumps(runs, indent=1))
+                print(tool, json.dumps(runs, indent=1), flush=True)
             except (RuntimeError, subprocess.CalledProcessError, ValueError, KeyError) as error:
-                print(f"{tool} failed: {error}", file=sys.stderr)
+                print(f"{tool} failed: {error}", file=sys.stderr, flush=True)
                 known[tool] = {"version": "", "failed": "the run failed"}
-    known["reward"] = reward_speed()
-    known["machine"] = f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}"
-    data.write_text(json.dumps(known, indent=1) + "\n")
-    asked.out.write_text(page(known))
+        data.write_text(json.dumps(known, indent=1) + "\n")
+        asked.out.write_text(page(known))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Trains the scene parsers that stand beside their benchmarks; goes on where it was stopped.
 
-A training has two halves: the second begins from the weights of the first, with half of the rate, twice as many
-pictures, which are others, and looks closer.
+A parser finds objects in the whole picture and then looks closer at each: two networks, one trained after the other.
+What finds solids learns first to find them and to say what they are, then only to find them.
 
 python experiments/parsers.py clevr --runs runs           trains, calibrates, writes parser.safetensors
 python experiments/parsers.py clevr --runs runs --scores  says how well it does on pictures held back
@@ -17,7 +17,8 @@ from pathlib import Path
 import torch
 
 from recombine.benchmarks import get
-from recombine.solvers.parser_training import Lesson, against, taught
+from recombine.solvers.attribute_training import AttributeLesson, closer_taught
+from recombine.solvers.parser_training import Lesson, against, taught, with_closer
 from recombine.solvers.perception import Parser
 from recombine.solvers.scene_labels import pictures_of
 from recombine.solvers.scene_parsing import scores
@@ -26,6 +27,9 @@ from recombine.store.engine import engine
 from recombine.store.key import Key
 from recombine.store.store import Store
 
+SIZE = 320, 240
+LOOKED_AT = 300
+"""Pictures from which it is known how unsure a parser usually is."""
 SHOWN = 200
 """Pictures of each world from which a parser learns to tell them."""
 
@@ -37,8 +41,7 @@ def main() -> None:
     options.add_argument("--workers", type=int, default=1)
     options.add_argument("--steps", type=int, help="other than usual: another run")
     options.add_argument("--width", type=int, help="of the network where it begins")
-    options.add_argument("--closer", type=int, default=240, help="pixels along a picture in the second half")
-    options.add_argument("--more", type=int, default=2_000, help="steps of the second half")
+    options.add_argument("--begin", type=Path, help="a parser of the same width, in place of the first training")
     options.add_argument("--out", type=Path, help="another file for the weights")
     options.add_argument("--scores", action="store_true")
     options.add_argument("--against", help="a benchmark whose pictures the parser is to refuse; trains nothing")
@@ -54,31 +57,27 @@ def main() -> None:
 
 
 def solids(given, benchmark) -> None:
-    """The parser of solids."""
+    """The parser of solids: what finds them learns to say what they are too, then something looks closer."""
     lesson: Lesson = benchmark.part("sight:LESSON")
     chosen = {name: value for name in ("steps", "width") if (value := getattr(given, name)) is not None}
     lesson = replace(lesson, **chosen)
     folder = given.runs / f"parser-{given.benchmark}-{lesson.width}-{lesson.steps}"
-    first, file = folder / "parser.safetensors", given.out or benchmark.part("sight:FILE")
+    first, file = given.begin or folder / "parser.safetensors", given.out or benchmark.part("sight:FILE")
     store = Store.default()
     with engine(given.workers) as workers:
         if not given.scores:
             if not first.exists():
                 taught(lesson, folder, store, workers, told()).save(first)
-            more = replace(
-                lesson,
-                seed=lesson.seed + 1,
-                rate=lesson.rate / 2,
-                pictures=2 * lesson.pictures,
-                steps=given.more,
-                along=given.closer,
-                begin=first,
-            )
-            taught(
-                more, folder.with_name(f"{folder.name}-more-{given.closer}-{given.more}"), store, workers, told()
-            ).save(file)
-        parser = benchmark.part("sight:parser")(file)
-        found = scores(parser, replace(lesson, seed=lesson.seed + 1, along=parser.along).held(store, workers))
+            finding = replace(benchmark.part("sight:FINDING"), width=lesson.width, begin=first)
+            where = folder.with_name(f"{folder.name}-finding-{finding.along}-{finding.steps}")
+            detector = taught(finding, where, store, workers, told())
+            closer: AttributeLesson = benchmark.part("sight:CLOSER")
+            where = given.runs / f"parser-{given.benchmark}-closer-{closer.pictures}-{closer.steps}"
+            look = closer_taught(closer, where, store, workers, told())
+            scenes = closer.world.sample(LOOKED_AT, closer.key / "usual")
+            with_closer(detector, look, pictures_of(closer.world, scenes, SIZE)[0]).save(file)
+        parser = Parser.load(file)
+        found = scores(parser, replace(lesson, seed=lesson.seed + 1, along=SIZE[0]).held(store, workers))
     print(file, {name: round(value, 4) for name, value in found.items()})
 
 
@@ -86,7 +85,7 @@ def vehicles(given, benchmark) -> None:
     """The parser of vehicles: with parts and textures, so that plain ones are seen too."""
     from recombine.benchmarks.super_clevr.trained import Parsers
 
-    chosen = {"steps": given.steps or 4_000, "pictures": 6_000}
+    chosen = {} if given.steps is None else {"steps": given.steps}
     file = given.out or benchmark.part("sight:FILE")
     with engine(given.workers) as workers:
         Parsers(given.runs, Store.default(), workers, told, **chosen).parser("hard").save(file)

@@ -1,7 +1,7 @@
 """Gather the pages of the documentation site: `python experiments/site.py out/pages`; `make docs` builds it from there.
 
 The README is the first page, the README of every benchmark has a page of its own, and everything in docs/ is as it is.
-Links between them are made to fit their new places; links to source files become their names, links to sounds players.
+Links between them are made to fit their new places; links to source files become their names.
 """
 
 import re
@@ -13,6 +13,8 @@ ROOT = Path(__file__).resolve().parent.parent
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 IMAGE = re.compile(r'<img src="([^"]+)" alt="([^"]*)"[^>]*>')
 OUTSIDE = re.compile(r"^[a-z]+:")
+FENCE = re.compile(r"^( *```\w+) .*$", re.MULTILINE)
+"""Code whose first line says more than its language, which is for our tests alone."""
 
 
 def pages() -> dict[Path, Path]:
@@ -40,11 +42,16 @@ def placed(text: str, page: Path, known: dict[Path, Path]) -> str:
         if file not in known:  # source, or a folder: its name alone
             return text
         there = Path(*[".."] * len(known[page].parent.parts)) / known[file]
-        if file.suffix == ".wav":  # pages are folders on the site, and what is not Markdown is not made to fit
-            return f'{text}<br><audio controls preload="none" aria-label="{text}" src="../{there.as_posix()}"></audio>'
         return f"{mark}[{text}]({there.as_posix()}{anchor or ''})"
 
-    return LINK.sub(link, IMAGE.sub(r"![\2](\1)", text))
+    return FENCE.sub(r"\1", LINK.sub(link, IMAGE.sub(r"![\2](\1)", text)))
+
+
+def decisions(folder: Path) -> str:
+    """A page that lists all decisions by their titles."""
+    pages = sorted(folder.glob("[0-9]*.md"))
+    titles = (page.read_text("utf-8").splitlines()[0].lstrip("# ") for page in pages)
+    return "# Decisions\n\n" + "\n".join(f"* [{title}]({page.name})" for title, page in zip(titles, pages)) + "\n"
 
 
 def gather(out: Path) -> list[Path]:
@@ -57,7 +64,9 @@ def gather(out: Path) -> list[Path]:
             (out / place).write_text(placed(source.read_text("utf-8"), source, known), encoding="utf-8")
         else:
             shutil.copyfile(source, out / place)
-    return [out / place for place in known.values()]
+    listed = out / "decisions" / "index.md"
+    listed.write_text(decisions(listed.parent), encoding="utf-8")
+    return [listed, *(out / place for place in known.values())]
 
 
 if __name__ == "__main__":

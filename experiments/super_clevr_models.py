@@ -17,7 +17,7 @@ import torch
 from recombine.benchmarks.super_clevr.model_page import write_page
 from recombine.benchmarks.super_clevr.model_scores import Tests, read_kept, scores
 from recombine.benchmarks.super_clevr.trained import Parsers
-from recombine.benchmarks.super_clevr.variants import LEARNT
+from recombine.benchmarks.super_clevr.variants import FACTORS, LEARNT
 from recombine.solvers.training.loop import Progress
 from recombine.store.engine import engine
 from recombine.store.store import Store
@@ -31,6 +31,8 @@ def main() -> None:
     options.add_argument("--keep", type=Path, default=Path("docs/results/runs/super-clevr"))
     options.add_argument("--out", type=Path, default=Path("docs/results/super-clevr-models.md"))
     options.add_argument("--variant", action="append", help="only these")
+    options.add_argument("--factor", action="append", help="tests only these factors")
+    options.add_argument("--longer", action="store_true", help="trains or tests a second time as long, in domain only")
     options.add_argument("--pictures", type=int, default=Parsers.pictures)
     options.add_argument("--steps", type=int, default=Parsers.steps)
     options.add_argument("--images", type=int, default=200, help="of every test")
@@ -42,19 +44,22 @@ def main() -> None:
         if given.what == "train":
             for name in given.variant or LEARNT:
                 print(name, flush=True)
-                parsers.parser(name)
+                (parsers.longer if given.longer else parsers.parser)(name)
         if given.what == "test":
             tests = Tests(given.images, parsers.store, workers)
             given.keep.mkdir(parents=True, exist_ok=True)
             for name in given.variant or LEARNT:
-                if not (given.keep / f"{name}.json").exists():
-                    sizes = {"pictures": parsers.pictures, "steps": parsers.steps}
-                    found = {**sizes, **scores(parsers.parser(name), name, tests)}
-                    write_text(given.keep / f"{name}.json", json.dumps(found) + "\n")
+                file = given.keep / (f"longer-{name}.json" if given.longer else f"{name}.json")
+                if not file.exists():
+                    times = 2 if given.longer else 1
+                    sizes = {"pictures": times * parsers.pictures, "steps": times * parsers.steps}
+                    parser = (parsers.longer if given.longer else parsers.parser)(name)
+                    found = {**sizes, **scores(parser, name, tests, given.longer, given.factor or tuple(FACTORS))}
+                    write_text(file, json.dumps(found) + "\n")
                     print(name, {test: summary(right) for test, right in found["tests"].items()}, flush=True)
 
     if given.what == "page":
-        print(write_page(read_kept(given.keep), given.out))
+        print(write_page(read_kept(given.keep), given.out, read_kept(given.keep / "smaller")))
 
 
 def summary(right):

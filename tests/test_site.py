@@ -46,6 +46,16 @@ def test_links_between_pages_lead_somewhere(pages: Path) -> None:
     assert lost == [] and found > 50
 
 
+def test_code_is_code_and_every_benchmark_has_a_picture(pages: Path) -> None:
+    """The site's Markdown takes one word after a fence, and lists whose further lines are indented by four."""
+    for page in pages.rglob("*.md"):
+        text = page.read_text("utf-8")
+        assert not re.search(r"^ *```\w+ ", text, re.MULTILINE), page
+        assert not re.search(r"^ {1,3}```", text, re.MULTILINE), page
+    for page in (pages / "benchmarks").glob("*.md"):
+        assert "![" in page.read_text("utf-8"), page
+
+
 class _Links(HTMLParser):
     def __init__(self) -> None:
         super().__init__()

@@ -436,11 +436,14 @@ class Study(Opened):
         """Make a split that holds combinations out and keeps every atom, and write it as data."""
         free_file(out, (".json",))
         check_wish(how, share, divergence)
-        name, key = Path(out).stem, Key(self.seed) / "split" / how
-        items = self.split_items()._replace(word=self.atom, most_atoms=atoms)
-        found = make_split(items, how, name, self.name, key, share, divergence)
+        found = self.dealt(Path(out).stem, how, share, divergence, atoms)
         found.write(out)
         return found
+
+    def dealt(self, name: str, how: str, share: float, divergence: float | None, atoms: float) -> MadeSplit:
+        """The split that `made_split` writes."""
+        items = self.split_items()._replace(word=self.atom, most_atoms=atoms)
+        return make_split(items, how, name, self.name, Key(self.seed) / "split" / how, share, divergence)
 
     def scales_for(self, rows: int) -> Iterable[Any]:
         """Scales to try, one after the other, for so many rows of each test."""

@@ -14,17 +14,20 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
-from recombine.solvers.closer import Closer, PartWords, logits_of
+from recombine.solvers.closer import Closer, PartWords, both_ways, logits_of
 from recombine.solvers.closeups import KEPT, MARGIN, Closeups, closeups
 from recombine.solvers.networks.attribute_net import SIDE, AttributeNet, Told
 from recombine.solvers.parser_training import factor_of, logistic_of, plain
+from recombine.solvers.perception import Parser
 from recombine.solvers.scene_parsing import augmented
 from recombine.solvers.training.batches import Stage
 from recombine.solvers.training.loop import Watch, load_best, train, unwatched
 from recombine.solvers.training.run import Run
 from recombine.solvers.training.seeding import seeded
 from recombine.solvers.training.settings import Training
+from recombine.store.checksums import checksum
 from recombine.store.engine import Engine
+from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.store import Store
 from recombine.world.distribution import World
@@ -55,6 +58,8 @@ class AttributeLesson:
     batch: int = 128
     rate: float = 3e-3
     seed: int = 0
+    begin: Path | None = None
+    """A parser whose closer look it begins from, of the same kind."""
 
     @property
     def training(self) -> Training:
@@ -102,6 +107,7 @@ class AttributeLesson:
             "world": world,
             "size": list(self.size),
             **{name: getattr(self, name) for name in fields},
+            **({} if self.begin is None else {"begin": checksum(self.begin)}),
             "training": {name: plain(value) for name, value in self.training.fixed().items()},
         }
 
@@ -235,6 +241,11 @@ def closer_taught(
             0 if words is None else len(words.names),
             () if words is None else tuple(len(values) for _, values in words.looks),
         )
+    if lesson.begin is not None:
+        before = Parser.load(lesson.begin).closer
+        if before is None or (before.names, before.parts) != (lesson.names, words):
+            raise UserError(f"{lesson.begin} looks for other things than are learnt here; begin from another")
+        network.load_state_dict(before.network.state_dict())
     run = Run(folder, lesson.identity(), {"steps": lesson.training.steps})
     objective = AttributeObjective(network, shown, (Stage(np.arange(len(shown))),), held)
     train(objective, lesson.training, run, lesson.key / "training", watch)
@@ -246,7 +257,7 @@ def closer_calibrated(network: AttributeNet, lesson: AttributeLesson, held: Show
     """The network with the factors that make what is held back least surprising, in another light."""
     with seeded(lesson.key / "calibration"):
         cut = augmented(torch.from_numpy(middle_of(held.closeups.pixels)))
-    told = logits_of(network, (cut.permute(0, 2, 3, 1) * 255).round().byte().numpy(), held.closeups.place)
+    told = both_ways(network, (cut.permute(0, 2, 3, 1) * 255).round().byte().numpy(), held.closeups.place)
     values = tuple(factor_of(said.numpy(), held.values[:, a]) for a, said in enumerate(told.values))
     names, looks = held.parts
     row, slot = np.nonzero(names >= 0)

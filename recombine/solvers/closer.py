@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
 
 from recombine.solvers.closeups import cut_out, places
 from recombine.solvers.networks.attribute_net import AttributeNet, Told
+from recombine.solvers.networks.fused import fused
 
 AT_ONCE = 512
 """Close-ups that are looked at together."""
@@ -46,12 +48,16 @@ class Closer:
     """A factor and a summand for the logits of parts."""
     look_factors: tuple[float, ...] = ()
 
+    @cached_property
+    def _still(self) -> AttributeNet:
+        return fused(self.network)
+
     def look(self, pictures: np.ndarray, picture: np.ndarray, box: np.ndarray) -> dict[str, np.ndarray]:
         """Beliefs about what stands in boxes of pictures, by attribute, float32[m, values].
 
         `parts` and `parts/LOOK` are those about parts, float32[m, parts] and float32[m, parts, values].
         """
-        told = logits_of(self.network, cut_out(pictures, picture, box), places(box))
+        told = both_ways(self._still, cut_out(pictures, picture, box), places(box))
         found = {
             name: torch.softmax(factor * said, dim=1)
             for (name, _), factor, said in zip(self.names, self.factors, told.values)
@@ -62,6 +68,16 @@ class Closer:
             for (name, _), scale, said in zip(self.parts.looks, self.look_factors, told.looks):
                 found[f"parts/{name}"] = torch.softmax(scale * said, dim=2)
         return {name: one.numpy().astype(np.float32) for name, one in found.items()}
+
+
+def both_ways(network: AttributeNet, cut: np.ndarray, place: np.ndarray) -> Told:
+    """What a network says of close-ups and of their mirror images, the mean; of parts, which have sides, without those.
+
+    A parser looks twice at an object, so that it is seen from both sides as it was when this was learnt.
+    """
+    plain = logits_of(network, cut, place)
+    mirrored = logits_of(network, cut[:, :, ::-1], place * np.array([-1, 1, 1, 1], np.float32))
+    return plain._replace(values=tuple((one + other) / 2 for one, other in zip(plain.values, mirrored.values)))
 
 
 @torch.no_grad()

@@ -1,7 +1,8 @@
 """Close-ups: squares cut out around the objects of pictures, and sets of them to learn from.
 
 A square has its middle at that of the object's box and holds the longer side of the box with some ground around it.
-Large objects are cut out of the picture at half of its size, so that no pixel is skipped.
+Large objects are cut out of the picture at half of its size, so that no pixel is skipped. The boxes of those that are
+learnt from are a little off, as a detector's are.
 """
 
 from dataclasses import dataclass
@@ -32,7 +33,9 @@ COARSE = 1.5
 """Pixels of a picture for one of the square, from which on the picture is halved first."""
 SHARD = 250
 """Pictures whose objects share a file."""
-VERSION = 1
+OFF = 0.04
+"""The standard deviation of every side of a box that is learnt from, in longer sides of the box."""
+VERSION = 2
 
 
 def cut_out(pictures: np.ndarray, picture: np.ndarray, box: np.ndarray, kept: int = SIDE) -> np.ndarray:
@@ -61,6 +64,12 @@ def cut_out(pictures: np.ndarray, picture: np.ndarray, box: np.ndarray, kept: in
                 squares = seen.reshape(3, -1, kept, kept).permute(1, 2, 3, 0)
                 found[mine[which]] = squares.round().clamp(0, 255).byte().numpy()
     return found
+
+
+def beside(box: np.ndarray, key: Key) -> np.ndarray:
+    """Boxes[m, 4] whose sides are a little off."""
+    longer = (box[:, 2:] - box[:, :2]).max(axis=1, keepdims=True)
+    return (box + OFF * longer * key.rng().standard_normal(box.shape)).astype(np.float32)
 
 
 def places(box: np.ndarray) -> np.ndarray:
@@ -96,7 +105,7 @@ class CutOut:
         pixels, objects = pictures_of(self.world, scenes, self.size)
         labels = labels_of(scenes, objects)
         picture, thing = np.nonzero(places_taken(labels.count, labels.box.shape[1]))
-        box = labels.box[picture, thing]
+        box = beside(labels.box[picture, thing], self.key / shard / "boxes")
         columns = Closeups(cut_out(pixels, picture, box, KEPT), places(box), labels.codes[picture, thing])
         for name, column in columns._asdict().items():
             write_array(files[name], column)

@@ -8,6 +8,7 @@ by which its logits are multiplied, and one for each spread.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from torch import Tensor
 from recombine.solvers.closer import Closer, PartsSeen, PartWords
 from recombine.solvers.eyesight import SHARP, WIDTH, fitted
 from recombine.solvers.networks.attribute_net import AttributeNet
+from recombine.solvers.networks.fused import fused
 from recombine.solvers.networks.scene_parser import BOX, CENTRE, PLACE, SceneParser, peaks
 from recombine.solvers.training.tensors import read_tensors, write_tensors
 from recombine.store.errors import UserError
@@ -172,10 +174,7 @@ class Parser:
 
     def perceive(self, pixels: np.ndarray) -> Perceived:
         """What stands in pictures of any size, uint8[n, height, width, 3]."""
-        training = self.network.training
-        self.network.eval()
         parts = [self._seen(pixels[start : start + AT_ONCE]) for start in range(0, max(1, len(pixels)), AT_ONCE)]
-        self.network.train(training)
         together: dict = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         beliefs = {name: together.pop(f"beliefs/{name}") for name in self.attributes}
         if self.closer is not None and self.closer.parts is not None:
@@ -192,14 +191,19 @@ class Parser:
         found = self._parts(fitted(pixels, self.along))
         return found if self.closer is None else {**found, **closer_beliefs(self.closer, pixels, found)}
 
+    @cached_property
+    def _still(self) -> SceneParser:
+        """The network as it is now, only to look with."""
+        return fused(self.network)
+
     @torch.no_grad()
     def _parts(self, pixels: np.ndarray) -> dict[str, np.ndarray]:
-        like = next(self.network.parameters())
-        found = self.network(_planes(pixels, like))
+        like = next(self._still.parameters())
+        found = self._still(_planes(pixels, like))
         n, (height, width) = len(pixels), found.heat.shape[1:]
         heat, row, column = peaks(found.heat.float(), MOST)
         picture = torch.arange(n, device=like.device)[:, None].expand_as(row)
-        read = self.network.read(found, picture.reshape(-1), row.reshape(-1), column.reshape(-1))
+        read = self._still.read(found, picture.reshape(-1), row.reshape(-1), column.reshape(-1))
         numbers = read.numbers.reshape(n, row.shape[1], -1)
         factor, summand = self.calibration.heat
         sure = torch.sigmoid(factor * heat + summand)

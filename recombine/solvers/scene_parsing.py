@@ -21,7 +21,7 @@ from recombine.world.distribution import places_taken
 
 ASTRAY = 0.25
 """How often an object is read off a neighbour of its cell, on each axis: the hottest cell may not be the right one."""
-WEIGHTS = {"heat": 1.0, "centre": 0.3, "box": 0.1, "place": 0.3, "values": 1.0}
+WEIGHTS = {"heat": 1.0, "centre": 0.3, "box": 0.5, "place": 0.3, "values": 1.0}
 CLOSE = 1 / 32
 """Widths of the picture that a centre may be off for an object to count as found."""
 BLURRED, NOISY = 0.4, 0.4

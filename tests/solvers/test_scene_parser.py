@@ -10,6 +10,7 @@ import torch
 from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.render.raytrace import raytrace
 from recombine.solvers.eyesight import WIDTH, fitted, heights
+from recombine.solvers.networks.fused import fused
 from recombine.solvers.networks.scene_parser import SceneParser, peaks
 from recombine.solvers.parser_training import Lesson, factor_of, logistic_of, taught
 from recombine.solvers.perception import HEIGHT, Parser, ground, unsureness
@@ -88,6 +89,18 @@ def test_peaks_are_hotter_than_what_is_around_them() -> None:
     found, row, column = peaks(heat, 2)
     assert list(zip(row[0].tolist(), column[0].tolist())) == [(2, 3), (5, 0)]
     assert found[0].tolist() == [3.0, 1.0]
+
+
+def test_a_fused_network_says_the_same() -> None:
+    torch.manual_seed(0)
+    network = SceneParser(2, (3,)).train()
+    pictures = torch.rand(2, 3, 24, 32)
+    network(pictures)  # its batch norms have seen something
+    fast, slow = fused(network), network.eval()
+    assert len([*fast.named_buffers()]) < len([*slow.named_buffers()])
+    with torch.no_grad():
+        for one, other in zip(fast(pictures), slow(pictures)):
+            torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-4)
 
 
 def test_centres_are_matched_closest_first_and_once() -> None:

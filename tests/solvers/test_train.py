@@ -285,7 +285,7 @@ def test_whoever_tracks_is_told_everything_and_decides_nothing(
 ) -> None:
     told: list[tuple[str, object]] = []
     package = ModuleType("trackio")
-    package.__spec__ = ModuleSpec("trackio", None)
+    package.__spec__ = ModuleSpec("trackio", None, origin="here")
     for name in ("init", "log", "finish"):
         monkeypatch.setattr(package, name, lambda *a, _said=name, **k: told.append((_said, a or k)), raising=False)
     monkeypatch.setitem(sys.modules, "trackio", package)
@@ -294,6 +294,11 @@ def test_whoever_tracks_is_told_everything_and_decides_nothing(
     names = [name for name, _ in told]
     assert names[0] == "init" and names[-1] == "finish" and names.count("log") == len(names) - 2 > 0
     assert (run_in(tmp_path).best).read_bytes() == run_in(whole).best.read_bytes()
+    monkeypatch.setattr(package, "init", lambda **k: [][0])
+    with tracked("trackio"), pytest.raises(UserError, match="trackio could not begin: list index out of range"):
+        learn(tmp_path / "again")
+    (tmp_path / "wandb").mkdir()  # as wandb leaves one behind
+    monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(UserError, match="there is no tracker 'chess'"), tracked("chess"):
         raise AssertionError
     with pytest.raises(UserError, match="wandb is not installed; install it with"), tracked("wandb"):

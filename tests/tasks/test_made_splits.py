@@ -158,7 +158,6 @@ def test_the_command_line(invoke: Run, tmp_path: Path) -> None:
         (("clevr", "--how", "chess"), "there is no way 'chess' to make a split"),
         (("clevr", "--share", "0.9"), "share is the part that is tested"),
         (("clevr", "--how", "pairwise", "--divergence", "0.4"), "divergence is for mcd"),
-        (("concept-world",), "has no concepts that could be dealt"),
     ):
         refused(invoke("split", *words, "--workers", "1", "--out", tmp_path / "none.json"), told)
     assert not (tmp_path / "none.json").exists()

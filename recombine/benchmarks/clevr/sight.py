@@ -5,7 +5,7 @@ their 200 pixels are fewer here.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,18 @@ from recombine.world.scenes import Scenes, pack
 
 need_torch()
 
+from recombine.solvers.attribute_training import AttributeLesson  # noqa: E402
 from recombine.solvers.parser_training import Lesson  # noqa: E402
 from recombine.solvers.perception import Parser, Perceived  # noqa: E402
 
 FILE = Path(__file__).with_name("parser.safetensors")
 LESSON = Lesson("clevr", ClevrWorld(low=1, min_pixels=80), (320, 240))
+FINDING = replace(LESSON, seed=1, rate=1e-3, steps=1_000, along=240, reads=())
+"""How it goes on with other pictures, from nearer, when it only has to find objects."""
+CLOSER = AttributeLesson(
+    LESSON.name, LESSON.world, LESSON.size, tuple(CLEVR_VOCABULARY.by_name), pictures=8_000, held=500, steps=2_400
+)
+"""How the closer look at what was found is learnt."""
 LONGEST = 4096
 """Pixels of a side of a picture that is looked at."""
 

@@ -39,6 +39,8 @@ class ConceptWorldPipeline:
         self.scale, self.seed, self.store, self.progress = scale, seed, store, progress
         self.library = library or load_library()
         self._classes: dict[str, Classes] = {}
+        self.made: dict[str, Experiment] = {}
+        """Experiments of splits that were read from files."""
 
     @property
     def key(self) -> Key:
@@ -46,7 +48,7 @@ class ConceptWorldPipeline:
 
     def experiment(self, name: str) -> Experiment:
         """The experiment with the counts of this scale."""
-        known = self.library.experiments
+        known = {**self.library.experiments, **self.made}
         if name not in known:
             raise UserError(f"there is no experiment '{name}'; choose one of {', '.join(known)}")
         share = SHARES[self.scale]

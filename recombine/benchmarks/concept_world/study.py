@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial, reduce
+from functools import cached_property, partial, reduce
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -20,6 +20,7 @@ from recombine.benchmarks.concept_world.exam import Ideal
 from recombine.benchmarks.concept_world.examples import Painted, examples
 from recombine.benchmarks.concept_world.extension import Count
 from recombine.benchmarks.concept_world.learners import Learner, strong, weak
+from recombine.benchmarks.concept_world.made_experiments import Divided, atom, deal, experiments
 from recombine.benchmarks.concept_world.objects import ImageSet
 from recombine.benchmarks.concept_world.pages import (
     INTRO,
@@ -36,6 +37,7 @@ from recombine.benchmarks.concept_world.pipeline import SHARES, ConceptWorldPipe
 from recombine.benchmarks.concept_world.published import macro
 from recombine.benchmarks.concept_world.speed import speeds
 from recombine.benchmarks.study import Scale, Seed, Splits, Study, Workers
+from recombine.language.expr import Symbol
 from recombine.metrics.speed import Speed
 from recombine.render.grid import paint
 from recombine.render.media import Drawing
@@ -45,9 +47,11 @@ from recombine.report.document import Chapter
 from recombine.report.table import Cell, Column, Table
 from recombine.store.engine import InProcess, Progress, silent
 from recombine.store.errors import UserError
+from recombine.store.key import Key
 from recombine.store.outputs import write_bytes
 from recombine.store.store import Store
 from recombine.tasks.exam import Exam
+from recombine.tasks.made_splits import MadeSplit, is_file
 from recombine.tasks.rows import Piece, RowSet
 
 Counts = dict[tuple[str, str], Count]
@@ -124,7 +128,7 @@ class ConceptWorld(Study):
         """An exam for each test of these experiments: name the class of an image."""
         if part != "test":
             raise UserError("ConceptWorld's exams are its tests; leave part out")
-        chosen = [self._experiment(name).name for name in splits or self.experiments]
+        chosen = self._named(splits)
         self.need_room(chosen)
         return of_exam.exams(self.study, chosen)
 
@@ -132,7 +136,7 @@ class ConceptWorld(Study):
         """The images of the tests of some experiments, or those that are trained on; by default of all experiments."""
         if part not in ("train", "test"):
             raise UserError(f"ConceptWorld has no part '{part}'; choose train or test")
-        chosen = [self._experiment(name).name for name in splits or self.experiments]
+        chosen = self._named(splits)
         self.need_room(chosen)
         found = [
             (name, f"{name}/{test}" if part == "test" else name, test)
@@ -222,7 +226,7 @@ class ConceptWorld(Study):
         tell: Tell = quiet,
     ) -> Path:
         """The images of all experiments as Parquet files, a folder for each."""
-        chosen = [self._experiment(name) for name in splits or self.experiments]
+        chosen = [*map(self._experiment, self._named(splits))]
 
         def write(folder: Path) -> None:
             for one in chosen:
@@ -242,7 +246,7 @@ class ConceptWorld(Study):
         return {one.name: self.study.recipe(one.name).digest for one in experiments}
 
     def artefacts(self, splits: Splits = ()) -> dict[str, Path]:
-        return {name: self.study.folder(name) for name in splits or self.experiments}
+        return {name: self.study.folder(name) for name in self._named(splits)}
 
     def chapters(self) -> Iterable[Chapter]:
         yield self.gap_chapter(self.gap())
@@ -288,15 +292,41 @@ class ConceptWorld(Study):
         return self._verdicts([*((str(a), str(b)) for a, b in table.rows), *own])
 
     def _experiment(self, name: str) -> Experiment:
-        if name not in self.experiments:
+        """By its name, or the first one of a file of a split."""
+        if is_file(name):
+            return self.study.experiment(self._made_of(name)[0])
+        if name not in (*self.experiments, *self.study.made):
             raise UserError(f"there is no experiment '{name}'; choose one of {', '.join(self.experiments)}")
         return self.study.experiment(name)
 
-    def need_room(self, splits: Sequence[str] = ()) -> None:
+    def _named(self, splits: Splits) -> Sequence[str]:
+        """The experiments of these names and of these files of splits; by default the benchmark's own."""
+        found = (self._made_of(name) if is_file(name) else [self._experiment(name).name] for name in splits)
+        return [name for names in found for name in names] if splits else self.experiments
+
+    def _made_of(self, file: str) -> Sequence[str]:
+        """The experiments of a split that was written, which are known by their names from now on."""
+        read = [made for _, made in experiments(self._divided, self.split_of(file))]
+        for made in read:
+            if made.name in self.study.library.experiments or self.study.made.setdefault(made.name, made) != made:
+                raise UserError(f"{file}: there is an experiment '{made.name}' already; give the split another name")
+        return [made.name for made in read]
+
+    @cached_property
+    def _divided(self) -> Sequence[Divided]:
+        return [Divided(self.study.library, self.study.library.experiments[name]) for name in self.experiments]
+
+    def atom(self, symbol: Symbol) -> str | None:
+        return atom(symbol)
+
+    def dealt(self, name: str, how: str, share: float, divergence: float | None, atoms: float) -> MadeSplit:
+        return deal(self._divided, how, name, Key(self.seed) / "split" / how, share, divergence, atoms)
+
+    def need_room(self, splits: Splits = ()) -> None:
         grid = self.study.library.grid
         lines = (
             line
-            for name in splits or self.experiments
+            for name in self._named(splits)
             if not self.store.has(self.study.recipe(name))
             for lines in parts_of(self._experiment(name)).values()
             for line in lines

@@ -43,10 +43,10 @@ def depth(name: str) -> Callable[[Expr], int]:
 
 def count(*names: str) -> Callable[[Expr], int]:
     """How many nodes of a derivation have one of these names."""
-    return lambda derivation: sum(name in names for name in _used(derivation))
+    return lambda derivation: sum(name in names for name in used(derivation))
 
 
-def _used(derivation: Expr) -> Iterator[str]:
+def used(derivation: Expr) -> Iterator[str]:
     """The name of every node."""
     stack = [derivation]
     while stack:
@@ -89,7 +89,7 @@ def _joined(level: int, test: Callable[..., bool]) -> Callable[[Expr], Where]:
 
 def _uses(term: Expr) -> Where:
     (name,) = term.head.index
-    return Where(f"uses({name})", lambda proof: name in _used(proof))
+    return Where(f"uses({name})", lambda proof: name in used(proof))
 
 
 def _compare(term: Expr) -> Where:

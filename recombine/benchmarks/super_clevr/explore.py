@@ -85,8 +85,10 @@ class SuperClevrExplorer(ClevrExplorer):
         world = replace(self.study.world, low=max(self.study.world.low, min(MANY, self.study.world.high)))
         if factor == "visual":
             world = replace(world, complexity=level)
-        elif factor:
-            world = variant(world, **{"distribution": {"name": level}, "composition": {"pairs": level}}[factor])
+        elif factor == "distribution":
+            world = variant(world, level)
+        elif factor == "composition":
+            world = variant(world, pairs=level)
         return world.sample(1, Key(self.study.seed) / "super-clevr" / "layout" / layout)
 
     def factors(self, layout: int = 0) -> Sequence[Factor]:

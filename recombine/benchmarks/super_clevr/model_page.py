@@ -5,6 +5,7 @@ Intervals are over images: those with the same number in two tests are drawn tog
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ import numpy as np
 from recombine.benchmarks.super_clevr import published
 from recombine.benchmarks.super_clevr.reasoning import REASONERS
 from recombine.benchmarks.super_clevr.variants import DEFAULT, FACTORS, TRAINED
-from recombine.metrics.intervals import LEVEL, RESAMPLES, Interval
-from recombine.report.document import Chapter, write_document
+from recombine.metrics.intervals import LEVEL, RESAMPLES, Interval, share
+from recombine.report.document import Chapter, Figure, write_document
+from recombine.report.scatter import Dot, scatter_chart
 from recombine.report.table import Cell, Column, Table
 from recombine.store.errors import UserError
 from recombine.store.key import Key
@@ -21,6 +23,10 @@ from recombine.store.key import Key
 CALLED = {"nsvqa": "NSVQA", "p-nsvqa": "P-NSVQA, appendix E", "p-nsvqa-joint": "P-NSVQA, joint"}
 PAPER = {"nsvqa": "NSVQA", "p-nsvqa": "P-NSVQA", "p-nsvqa-joint": "P-NSVQA"}
 FIGURE_3 = {"nsvqa": 92.80, "p-nsvqa": 95.76, "p-nsvqa-joint": 95.76}
+FEWEST, NAMED = 15, 0.9
+"""Vehicles without which a dot of a figure says nothing; beliefs below which it has a name."""
+LONGER = f"longer-{DEFAULT}"
+"""What is kept of a parser of default that was trained longer than those that are compared."""
 Kept = Mapping[str, Any]
 Statistic = Callable[[np.ndarray], float]
 """A number from images, int[n], by their places."""
@@ -75,6 +81,11 @@ def in_domain(kept: Kept) -> Table:
     for model, said in CALLED.items():
         more = "" if model == "nsvqa" else difference(right, model, "nsvqa", f"more/{model}").text("+.1f")
         rows.append((said, accuracy(right, model, "figure 3").text(), FIGURE_3[model], more))
+    if LONGER in kept:
+        right = kept[LONGER]["tests"][DEFAULT]
+        for model, said in CALLED.items():
+            more = "" if model == "nsvqa" else difference(right, model, "nsvqa", f"longer/{model}").text("+.1f")
+            rows.append((f"{said}, trained longer", accuracy(right, model, "longer").text(), FIGURE_3[model], more))
     columns = (
         Column("model"),
         Column("ours", "right"),
@@ -82,10 +93,29 @@ def in_domain(kept: Kept) -> Table:
         Column("ours above NSVQA", "right"),
     )
     note = "Percent of questions about objects. The paper draws Random and Majority without numbers."
+    if LONGER in kept:
+        note += (
+            f" Trained longer: the parser after {kept[LONGER]['pictures']:,} pictures and {kept[LONGER]['steps']:,} "
+            "steps; all other tables have parsers of one size."
+        )
     return Table("Trained and tested on default (Figure 3)", columns, tuple(rows), note)
 
 
-def table_1(kept: Kept, factor: str) -> Table:
+def of_factor(kept: Kept, smaller: Kept, factor: str) -> Kept:
+    """The parsers that are compared for a factor: those kept, or if some are missing smaller ones."""
+    return kept if complete(kept, factor) else smaller
+
+
+def _size(kept: Kept, factor: str) -> str:
+    """How long the parsers of a factor were trained and tested."""
+    one = next(kept[name] for name in (DEFAULT, *TRAINED[factor].values()) if name in kept)
+    return (
+        f"Smaller than the others, and with parsers of an earlier version: {one['pictures']:,} pictures and "
+        f"{one['steps']:,} steps of close-ups of 48 pixels, a detector of 300 steps, {one['images']} images a test."
+    )
+
+
+def table_1(kept: Kept, factor: str, small: bool = False) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for tested, on in FACTORS[factor].items():
         for trained, by in TRAINED[factor].items():
@@ -109,19 +139,22 @@ def table_1(kept: Kept, factor: str) -> Table:
         "redundancy": "Programs are given, and a parser never reads a question: all three columns are one parser.",
         "distribution": "As in the paper's table these are pictures with textures: bal is hard.",
     }.get(factor, "")
+    if small:
+        note = f"{note} {_size(kept, factor)}".strip()
     return Table(f"Table 1: {factor}", columns, tuple(rows), note)
 
 
-def table_2(kept: Kept) -> Table:
+def table_2(all_kept: Kept, smaller: Kept) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    images = kept[DEFAULT]["images"]
     for factor in FACTORS:
+        kept = of_factor(all_kept, smaller, factor)
         if not complete(kept, factor):
             continue
+        images = kept[DEFAULT if factor == "redundancy" else next(iter(TRAINED[factor].values()))]["images"]
         for model, said in CALLED.items():
             found = [
                 over_images(
-                    lambda rows, reading=reading, model=model, factor=factor: published.degrade(  # type: ignore[misc]
+                    lambda rows, reading=reading, model=model, factor=factor, kept=kept: published.degrade(  # type: ignore[misc]
                         across(kept, factor, model, rows), factor, reading
                     ),
                     images,
@@ -159,17 +192,17 @@ def table_3(kept: Kept) -> Table:
     first = next(iter(steps.values()))
     rows: list[tuple[Cell, ...]] = []
     for model, said in CALLED.items():
-        for number, (share, right) in enumerate(steps.items()):
+        for number, (removed, right) in enumerate(steps.items()):
             images = len(right["asked"])
             change = over_images(
                 lambda rows, right=right, model=model: percent(right, model, rows) - percent(first, model, rows),  # type: ignore[misc]
                 images,
-                f"removed/{share}/{model}",
+                f"removed/{removed}/{model}",
             )
             theirs = published.TABLE_3[PAPER[model]][number]
             size = right["size"][0]
             rows.append(
-                (said, int(share), size, accuracy(right, model, f"at/{share}").text(), change.text("+.1f"), theirs)
+                (said, int(removed), size, accuracy(right, model, f"at/{removed}").text(), change.text("+.1f"), theirs)
             )
     columns = (
         Column("model"),
@@ -221,16 +254,33 @@ def _gap(bins: list[list[float]]) -> float:
     return sum(n * abs(sure - right) for n, sure, right in bins) / max(1, many)
 
 
-def chapters(kept: Kept) -> Iterable[Chapter]:
-    mine = kept[DEFAULT]
+def calibration(kept: Kept) -> Figure:
+    """How often the likeliest value is right, by how sure the parser of default is of it."""
+    dots = []
+    for name in ("size", "color", "material", "shape"):
+        for many, sure, right in kept[DEFAULT]["sight"][f"{name} bins"]:
+            if many >= FEWEST:
+                one = share(round(many * right), many)
+                value = Interval(*(100 * end for end in (one.value, one.low, one.high)))
+                dots.append(Dot(f"{name}, {many} vehicles" if sure < NAMED else "", 100 * sure, value))
+    title = "How often the likeliest value is right, by how sure the parser is of it"
+    said = f"{title}, on the test of default; the line is where both are the same."
+    return Figure("calibration", said, scatter_chart(dots, title, "belief, percent", "right, percent", diagonal=True))
+
+
+def chapters(kept: Kept, smaller: Kept) -> Iterable[Chapter]:
     yield Chapter("In domain", (in_domain(kept),), _verdict(kept))
-    yield Chapter(
-        "Out of domain", tuple(table_1(kept, factor) for factor in FACTORS if complete(kept, factor)), "Percent."
-    )
-    yield Chapter("Relative degrade", (table_2(kept),), "What is lost under a shift, as a share.")
+    tables = [
+        table_1(mine, factor, mine is smaller)
+        for factor in FACTORS
+        if complete(mine := of_factor(kept, smaller, factor), factor)
+    ]
+    yield Chapter("Out of domain", tuple(tables), "Percent.")
+    yield Chapter("Relative degrade", (table_2(kept, smaller),), "What is lost under a shift, as a share.")
     yield Chapter("Redundancy removed", (table_3(kept),), "With the parser and the images of default.")
     yield Chapter("Parts", (parts(kept),), "An extension: the paper's table is about objects.")
-    read, everything = mine["read"], np.arange(len(mine["read"]["asked"]))
+    read = kept[DEFAULT]["read"]
+    everything = np.arange(len(read["asked"]))
     words = "; ".join(f"{said} {percent(read, model, everything):.1f}" for model, said in CALLED.items())
     yield Chapter(
         "Programs",
@@ -240,7 +290,7 @@ def chapters(kept: Kept) -> Iterable[Chapter]:
         ),
         "Above, programs are given.",
     )
-    yield Chapter("Parsers", (sights(kept),), "One detector for all, an attribute network for each.")
+    yield Chapter("Parsers", (sights(kept), calibration(kept)), "One detector for all, an attribute network for each.")
 
 
 def _verdict(kept: Kept) -> str:
@@ -254,13 +304,13 @@ def _verdict(kept: Kept) -> str:
     )
 
 
-def write_page(kept: Kept, out: Path) -> Path:
-    """The page, with what is not there named."""
+def write_page(kept: Kept, out: Path, smaller: Kept = MappingProxyType({})) -> Path:
+    """The page, with what is not there named; `smaller` stands in for factors whose parsers are not all kept."""
     if DEFAULT not in kept:
         raise UserError(
             "there are no scores of the default variant; run `experiments/super_clevr_models.py test` first"
         )
-    missing = [factor for factor in FACTORS if not complete(kept, factor)]
+    missing = [factor for factor in FACTORS if not complete(of_factor(kept, smaller, factor), factor)]
     mine, models = kept[DEFAULT], len(REASONERS)
     intro = (
         f"{models} symbolic models, one training and one seed each, at a reduced size: every attribute network saw "
@@ -272,4 +322,4 @@ def write_page(kept: Kept, out: Path) -> Path:
     )
     if missing:
         intro += f" Not all parsers are trained yet for: {', '.join(missing)}."
-    return write_document(out, "Super-CLEVR: NSVQA and P-NSVQA", intro, chapters(kept))
+    return write_document(out, "Super-CLEVR: NSVQA and P-NSVQA", intro, chapters(kept, smaller))

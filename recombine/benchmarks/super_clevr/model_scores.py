@@ -22,7 +22,7 @@ from recombine.benchmarks.super_clevr.published import REMOVED
 from recombine.benchmarks.super_clevr.reasoning import REASONERS
 from recombine.benchmarks.super_clevr.sight import READS, SIZE, in_order
 from recombine.benchmarks.super_clevr.symbolic import BY_TYPE, ByType
-from recombine.benchmarks.super_clevr.variants import DEFAULT, VARIANTS, tests_of
+from recombine.benchmarks.super_clevr.variants import DEFAULT, FACTORS, VARIANTS, tests_of
 from recombine.language.expr import Expr
 from recombine.solvers.perception import Parser, Perceived
 from recombine.solvers.scene_labels import Labels
@@ -136,17 +136,22 @@ def _bins(sure: np.ndarray, right: np.ndarray) -> list[list[float]]:
     ]
 
 
-def scores(parser: Parser, trained: str, tests: Tests) -> dict[str, Any]:
-    """All that is kept of a parser: what every model got right on every test."""
+def scores(
+    parser: Parser, trained: str, tests: Tests, only: bool = False, factors: Sequence[str] = tuple(FACTORS)
+) -> dict[str, Any]:
+    """All that is kept of a parser: what every model got right on every test of these factors, or `only` on its own."""
     found: dict[str, Any] = {"trained": trained, "images": tests.images, "tests": {}}
     sights: dict[Any, Seen] = {}
-    for name in tests_of(trained):
+    wanted = {trained, *(test for factor in factors if not only for test in FACTORS[factor].values())}
+    for name in (name for name in tests_of(trained) if name in wanted):
         key = tests.study(name).scenes_recipe("test").digest
         seen = sights.setdefault(key, Seen(tests, name, parser))
         found["tests"][name] = seen.right(tests.asked(name))
         if name == trained:
             found["sight"] = seen.sight()
-    if trained == DEFAULT:
+    if trained == DEFAULT and only:
+        found["parts"] = sights[tests.study(DEFAULT).scenes_recipe("test").digest].right(tests.asked(DEFAULT, "part"))
+    elif trained == DEFAULT:
         mine = sights[tests.study(DEFAULT).scenes_recipe("test").digest]
         found["parts"] = mine.right(tests.asked(DEFAULT, "part"))
         found["parts"] |= _baselines(tests, "part")

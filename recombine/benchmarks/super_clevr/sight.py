@@ -36,13 +36,16 @@ LESSON = Lesson(
     "super-clevr",
     VehicleWorld(complexity="hard"),
     SIZE,
-    pictures=1_500,
-    steps=300,
+    pictures=4_000,
+    steps=1_250,
+    along=240,
     begin=Path(__file__).parents[1] / "clevr" / "parser.safetensors",
     reads=(),
     held_back=300,
 )
 """The detector's; it begins as CLEVR's parser, which knows solids on the same floor and no vehicle."""
+AGAIN = replace(LESSON, rate=1e-3, steps=500)
+"""How it goes on: from its own weights, with half of the rate, which falls again."""
 
 
 def part_words(world: VehicleWorld) -> PartWords:

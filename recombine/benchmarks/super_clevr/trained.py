@@ -1,10 +1,10 @@
 """Parsers of vehicles, trained: one detector, and an attribute network for each variant that models are trained on."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from recombine.benchmarks.super_clevr.sight import LESSON, SIZE, attributes
+from recombine.benchmarks.super_clevr.sight import AGAIN, LESSON, SIZE, attributes
 from recombine.benchmarks.super_clevr.variants import VARIANTS
 from recombine.solvers.attribute_training import AttributeLesson, closer_taught
 from recombine.solvers.parser_training import Lesson, taught, with_closer
@@ -27,17 +27,20 @@ class Parsers:
     store: Store
     engine: Engine
     watch: Callable[[], Watch]
-    pictures: int = 2_000
-    steps: int = 1_200
+    pictures: int = 6_000
+    steps: int = 2_400
 
     def detector(self) -> Parser:
         """Finds vehicles, and does not say what they are."""
-        return Parser.load(
-            self._kept(f"super-clevr-detector-{LESSON.pictures}-{LESSON.steps}", self._detecting(LESSON))
-        )
+        first = self._found(LESSON)
+        return Parser.load(self._found(replace(AGAIN, begin=first), "-again"))
 
-    def _detecting(self, lesson: Lesson) -> Callable[[Path], Parser]:
-        return lambda folder: taught(lesson, folder, self.store, self.engine, self.watch())
+    def _found(self, lesson: Lesson, more: str = "") -> Path:
+        """The file of a detector."""
+        return self._kept(
+            f"super-clevr-detector-{lesson.pictures}-{lesson.steps}{more}",
+            lambda folder: taught(lesson, folder, self.store, self.engine, self.watch()),
+        )
 
     def _kept(self, name: str, make: Callable[[Path], Parser]) -> Path:
         """The file of a parser, made where it is missing."""
@@ -52,7 +55,16 @@ class Parsers:
 
     def parser(self, name: str) -> Parser:
         """The parser of a variant."""
+        return Parser.load(self._looking(name, self.lesson(name)))
+
+    def longer(self, name: str) -> Parser:
+        """The same after as many pictures again, which are others, with half of the rate, which falls again."""
         lesson = self.lesson(name)
+        first = self._looking(name, lesson)
+        return Parser.load(self._looking(name, replace(lesson, seed=1, rate=lesson.rate / 2, begin=first), "-again"))
+
+    def _looking(self, name: str, lesson: AttributeLesson, more: str = "") -> Path:
+        """The file of a parser with a closer look."""
 
         def made(folder: Path) -> Parser:
             closer = closer_taught(lesson, folder, self.store, self.engine, self.watch())
@@ -60,4 +72,4 @@ class Parsers:
             pictures, _ = pictures_of(lesson.world, scenes, SIZE)
             return with_closer(self.detector(), closer, pictures)
 
-        return Parser.load(self._kept(f"super-clevr-{name}-{self.pictures}-{self.steps}", made))
+        return self._kept(f"super-clevr-{name}-{self.pictures}-{self.steps}{more}", made)

@@ -11,8 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from recombine.solvers.networks.resnet import start
+from recombine.solvers.networks.scene_parser import Block
 
-SIDE = 48
+SIDE = 64
 """Pixels of a side of what is looked at."""
 PLACE = 4
 """Numbers that say where: the middle of the box, its width and its height, in widths of the picture."""
@@ -36,31 +37,21 @@ class AttributeNet(nn.Module):
     def __init__(self, width: int, values: tuple[int, ...], parts: int = 0, looks: tuple[int, ...] = ()) -> None:
         super().__init__()
         self.width, self.values, self.parts, self.looks = width, values, parts, looks
-        first = [nn.Conv2d(3, width, 5, 2, 2, bias=False), nn.BatchNorm2d(width), nn.ReLU(), nn.MaxPool2d(2)]
-        far = 6 * width
-        self.look = nn.Sequential(
-            *first,
-            *_block(width, 3 * width),
-            nn.MaxPool2d(2),
-            *_block(3 * width, far),
-            *_block(far, far),
-            nn.MaxPool2d(2),
-            nn.Flatten(),
-        )
+        first = nn.Sequential(nn.Conv2d(3, width, 5, 2, 2, bias=False), nn.BatchNorm2d(width), nn.ReLU())
+        blocks = [Block(width << i, width << i + 1, 2) for i in range(3)]
+        self.look = nn.Sequential(first, *blocks, nn.Flatten())
         self.place = nn.BatchNorm1d(PLACE)
-        self.think = nn.Sequential(nn.Linear(far * (SIDE // 16) ** 2 + PLACE, 256), nn.ReLU(), nn.Dropout(0.2))
+        self.think = nn.Sequential(nn.Linear(8 * width * (SIDE // 16) ** 2 + PLACE, 256), nn.ReLU(), nn.Dropout(0.2))
         self.say = nn.Linear(256, sum(values))
         self.say_parts = nn.Linear(256, parts * (1 + sum(looks))) if parts else None
         self.apply(start)
+        self.look.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def forward(self, cut: Tensor, place: Tensor) -> Told:  # float[m, 3, SIDE, SIDE] from 0 to 1, float[m, PLACE]
-        thought = self.think(torch.cat([self.look(cut - 0.5), self.place(place)], dim=1))
+        seen = self.look((cut - 0.5).contiguous(memory_format=torch.channels_last))
+        thought = self.think(torch.cat([seen, self.place(place)], dim=1))
         values = self.say(thought).float().split(self.values, dim=1)
         if self.say_parts is None:
             return Told(values, cut.new_zeros(len(cut), 0), ())
         said = self.say_parts(thought).float().reshape(len(cut), self.parts, -1)
         return Told(values, said[..., 0], said[..., 1:].split(self.looks, dim=2))
-
-
-def _block(before: int, after: int) -> list[nn.Module]:
-    return [nn.Conv2d(before, after, 3, padding=1, bias=False), nn.BatchNorm2d(after), nn.ReLU()]

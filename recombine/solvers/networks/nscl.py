@@ -150,7 +150,10 @@ class ConceptLearner(nn.Module):
 
     def _answered(self, cells: Cells, programs: Layout) -> tuple[Tensor, Tensor]:
         """Scores of answers, float[n, answers], and the number that each program gives, if it gives one, float[n]."""
-        seen = self.believe(cells)
+        return self._ran(self.believe(cells), cells, programs)
+
+    @torch.compiler.disable  # its graph is another one for every program
+    def _ran(self, seen: Believed, cells: Cells, programs: Layout) -> tuple[Tensor, Tensor]:
         scene = _scene_of(cells, len(programs), seen.there)
         batch = schedule(programs, self.kind, seen.there.device)
         table = seen.having.new_zeros(batch.nodes, seen.there.shape[1])

@@ -40,7 +40,11 @@ class Package:
 
     def __init__(self, name: str, folder: Path, config: Mapping[str, Any]) -> None:
         self.package = import_module(name)
-        self.package.init(project=PROJECT, name=folder.name, config=dict(config))
+        try:
+            self.package.init(project=PROJECT, name=folder.name, config=dict(config))
+        except Exception as error:  # whatever it lacks: an account, a network, room
+            why = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
+            raise UserError(f"{name} could not begin: {why}; mend that, or leave track out") from error
 
     def log(self, values: dict[str, float], step: int) -> None:
         self.package.log(values, step=step)
@@ -72,7 +76,8 @@ def tracked(name: str | None) -> Iterator[None]:
         return
     if name not in TRACKERS:
         raise UserError(f"there is no tracker '{name}'; choose one of {', '.join(TRACKERS)}, or leave track out")
-    if find_spec(name) is None:
+    found = find_spec(name)
+    if found is None or found.origin is None:  # a folder of that name is no package
         raise UserError(f"{name} is not installed; install it with pip install {name}, or leave track out")
     before = os.environ.get(ASKED)
     os.environ[ASKED] = name

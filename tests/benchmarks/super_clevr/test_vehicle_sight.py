@@ -1,10 +1,12 @@
 """Looking at pictures of vehicles: the parser of the repository, `perceive`, `answer`, and the solvers that use it."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.benchmarks.super_clevr import sight
@@ -16,8 +18,9 @@ from recombine.benchmarks.super_clevr.world import VehicleWorld
 from recombine.render.png import png
 from recombine.render.raytrace import raytrace
 from recombine.solvers.attribute_training import AttributeLesson, closer_taught
-from recombine.solvers.closer import logits_of
-from recombine.solvers.closeups import KEPT, closeups, cut_out, places
+from recombine.solvers.closer import both_ways, logits_of
+from recombine.solvers.closeups import KEPT, OFF, beside, closeups, cut_out, places
+from recombine.solvers.networks.attribute_net import SIDE, AttributeNet
 from recombine.solvers.networks.scene_parser import SceneParser
 from recombine.solvers.parser_training import with_closer
 from recombine.solvers.perception import Calibration, Parser, Usual
@@ -25,6 +28,7 @@ from recombine.solvers.scene_labels import labels_of
 from recombine.solvers.scene_parsing import CLOSE, matched
 from recombine.solvers.sitting import answered
 from recombine.store.engine import InProcess
+from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.store import Store
 from tests.commands import Run
@@ -49,9 +53,9 @@ def test_it_sees_vehicles_in_new_pictures() -> None:
     assert pictures.rgb is not None and pictures.objects is not None
     seen = sight.in_order(sight.parser(), sight.vehicle_parser().perceive(pictures.rgb), WORLD)
     pairs = matched(labels_of(scenes, pictures.objects), seen.centre, seen.count, CLOSE)
-    assert len(pairs.picture) >= 0.8 * pairs.objects
+    assert len(pairs.picture) >= 0.92 * pairs.objects
     assert (seen.strange <= 1).all()
-    for name, least in (("size", 0.95), ("color", 0.85), ("shape", 0.6)):
+    for name, least in (("size", 0.97), ("color", 0.92), ("shape", 0.85)):
         right = seen.beliefs[name].argmax(axis=-1)[pairs.picture, pairs.said]
         assert (right == scenes.codes[name][pairs.picture, pairs.true]).mean() >= least, name
     assert seen.parts is not None and seen.parts.chance.shape[-1] == len(WORLD.fleet.part_names)
@@ -91,7 +95,7 @@ def test_squares_are_cut_out_around_boxes() -> None:
     pictures[0, 100:140, 200:240] = 255
     box = np.array([[40 / 320, -20 / 320, 80 / 320, 20 / 320]], np.float32)
     cut = cut_out(pictures, np.array([0]), box)[0, ..., 0]
-    assert cut[24, 24] == 255 and cut[0, 0] == 0 and cut[24, 0] == 0
+    assert cut[32, 32] == 255 and cut[0, 0] == 0 and cut[32, 0] == 0
     assert (cut > 127).mean() == pytest.approx(1 / 1.15**2, abs=0.04)
     np.testing.assert_allclose(places(box)[0], [60 / 320, 0, 40 / 320, 40 / 320], atol=1e-6)
 
@@ -116,5 +120,26 @@ def test_a_closer_look_is_trained_saved_and_read(tmp_path: Path) -> None:
     assert read.names == made.names and read.closer is not None and read.closer.parts == words
     first, second = (one.perceive(pixels) for one in (made, read))
     np.testing.assert_allclose(first.beliefs["shape"], second.beliefs["shape"], atol=0.02)
-    told = logits_of(closer.network, np.zeros((3, 48, 48, 3), np.uint8), np.zeros((3, 4), np.float32))
+    told = logits_of(closer.network, np.zeros((3, SIDE, SIDE, 3), np.uint8), np.zeros((3, 4), np.float32))
     assert told.parts.shape == (3, len(words.names)) and told.looks[0].shape == (3, len(words.names), 8)
+    longer = replace(lesson, seed=1, begin=tmp_path / "parser.safetensors")
+    assert closer_taught(longer, tmp_path / "longer", store, InProcess()).names == closer.names
+    with pytest.raises(UserError, match="other things"):
+        closer_taught(replace(longer, parts=None), tmp_path / "other", store, InProcess())
+
+
+def test_a_mirror_image_changes_nothing_but_the_parts() -> None:
+    torch.manual_seed(0)
+    network = AttributeNet(2, (3,), 4, (2,)).eval()
+    cut = Key(5).rng().integers(0, 256, (2, SIDE, SIDE, 3)).astype(np.uint8)
+    place = np.array([[0.1, 0.2, 0.1, 0.1], [-0.3, 0.1, 0.2, 0.1]], np.float32)
+    there = both_ways(network, cut, place)
+    mirrored = both_ways(network, cut[:, :, ::-1], place * np.array([-1, 1, 1, 1], np.float32))
+    np.testing.assert_allclose(there.values[0], mirrored.values[0], atol=1e-5)
+    assert not np.allclose(there.parts, mirrored.parts)
+
+
+def test_boxes_that_are_learnt_from_are_a_little_off() -> None:
+    box = np.tile(np.array([[-0.1, -0.05, 0.1, 0.05]], np.float32), (500, 1))
+    off = beside(box, Key(0)) - box
+    assert off.std() == pytest.approx(OFF * 0.2, rel=0.1) and (beside(box, Key(0)) == beside(box, Key(0))).all()
