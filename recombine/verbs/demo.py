@@ -21,6 +21,7 @@ from recombine.benchmarks.curi.study import Curi
 from recombine.benchmarks.super_clevr.study import SuperClevr
 from recombine.benchmarks.super_clevr.vehicles import MEASURED, VEHICLES, vehicle
 from recombine.report.document import section_of
+from recombine.report.figures import NARROW
 from recombine.report.gaps import Gaps
 from recombine.report.page import Section, chart, page
 from recombine.report.picture import png_image
@@ -126,8 +127,6 @@ MIDDLE = slice(30, 200), slice(70, 290)
 NOISE, SHIFTS = 0.2, ("long-to-bal", "long-to-oppo", "co-1-to-co-2", "rd-", "rd", "rd+")
 """How often an observer of vehicles sees an attribute wrong, and some of the shifts it meets."""
 SEEN = "; both observers see one attribute in five wrong"
-NARROW = 480
-"""The width of a chart of which two stand side by side."""
 COLORS = ("red", "blue", "green", "yellow", "cyan", "purple", "brown")
 
 
