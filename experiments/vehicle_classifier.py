@@ -1,17 +1,18 @@
 """Whether pictures of vehicles teach what they are: a small classifier of single vehicles.
 
-    python experiments/vehicle_classifier.py [--scenes 4000] [--epochs 8] [--parts] [--kept FOLDER] [--out FILE.png]
+    python experiments/vehicle_classifier.py [--scenes 4000] [--epochs 8] [--parts] [--kept FOLDER] [--out FILE.svg]
 
 A small network learns shape, colour, material and size from crops of 64 x 64 pixels of our own pictures (as in
 crop_classifier.py: the square around what is visible of an object, which of its pixels show the object, and where it
 was). With --parts it is also shown which of these pixels are parts with looks of their own: it is the body that is
 asked about. A third of the pictures are easy, mid and hard each. It is tested on other scenes of each level, and
-FILE.png is its confusion matrix of shapes, by category: rows are what a vehicle is, columns what it is taken for. Crops
+FILE.svg is its confusion matrix of shapes, by category: rows are what a vehicle is, columns what it is taken for. Crops
 and every epoch are kept, so that a stopped run goes on. It needs the extra `models`.
 """
 
 import argparse
 import time
+from base64 import b64encode
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,8 @@ from torch.nn import functional
 from recombine.benchmarks.super_clevr.meaning import parts_of
 from recombine.benchmarks.super_clevr.world import COMPLEXITIES, VehicleWorld
 from recombine.render.png import png
+from recombine.render.schematic import canvas, element, words
+from recombine.report.figures import FONT, colour_of, stand_alone, writing
 from recombine.report.table import Cell, Column, Table
 from recombine.store.key import Key
 from recombine.world.scenes import Scenes
@@ -190,6 +193,24 @@ def chart(found: np.ndarray, cell: int = 20) -> np.ndarray:
     return np.repeat(picture.astype(np.uint8)[..., None], 3, axis=2)
 
 
+def with_names(picture: np.ndarray) -> str:
+    """The matrix between the names of its rows and columns, as SVG."""
+    cell, left, top = len(picture) // len(SHAPES), 92, 104
+    side, address = cell * len(SHAPES), "data:image/png;base64," + b64encode(png(picture)).decode()
+    body = [element("image", href=address, x=left, y=top, width=side, height=side)]
+    for i, name in enumerate(SHAPES):
+        middle = cell * (i + 0.5)
+        x, y = left + middle + 4, top - 6
+        body.append(writing(name, left - 6, top + middle + 4.5, anchor="end"))
+        style = f"fill:{colour_of('ink')}"
+        body.append(words("text", name, x=x, y=y, transform=f"rotate(-60 {x:g} {y:g})", style=style))
+    body.append(writing("is", left - 6, top - 8, "muted", anchor="end"))
+    body.append(writing("is taken for", left + side + 8, top - 8, "muted"))
+    style = f"font-family:{FONT};font-size:12px"
+    title = "What a vehicle is, and what it is taken for"
+    return stand_alone(canvas(title, left + side + 88, top + side + 8, *body, style=style))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--scenes", type=int, default=4_000)
@@ -225,7 +246,7 @@ def main() -> None:
         )
     )
     if chosen.out:
-        chosen.out.write_bytes(png(chart(matrix)))
+        chosen.out.write_text(with_names(chart(matrix)) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

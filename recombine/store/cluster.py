@@ -341,8 +341,9 @@ class Ray(Engine):
                 **ONE_THREAD,
                 **{n: os.environ[n] for n in ("RECOMBINE_HOME", "PYTHONPATH") if n in os.environ},
             }
-            address = self.address or os.environ.get("RAY_ADDRESS") or None
-            own = {} if address else {"num_cpus": self.workers, "include_dashboard": False}
+            # Without "local" Ray would join whatever was last started on this machine, even if that is gone.
+            address = self.address or os.environ.get("RAY_ADDRESS") or "local"
+            own = {"num_cpus": self.workers, "include_dashboard": False} if address == "local" else {}
             try:
                 ray.init(
                     address=address,
@@ -353,7 +354,7 @@ class Ray(Engine):
                 )
             except (ConnectionError, RuntimeError, ValueError) as error:
                 raise UserError(
-                    f"no Ray that fits answers at {address or 'this machine'}: {_line(error)}; use the version and the "
+                    f"no Ray that fits answers at {address}: {_line(error)}; use the version and the "
                     "RAY_AUTH_MODE of its nodes"
                 ) from error
             self._ray, self._nodes, self._looked_at = ray, _alive(ray), time.monotonic()

@@ -36,6 +36,7 @@ from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.store import Store
 from recombine.store.untrusted import read_text
+from recombine.tasks.made_splits import is_file
 
 PAPER = Training(batch=128, rate=1e-3, epochs=100, patience=10, least=1e-4)
 MODELS = {
@@ -126,10 +127,21 @@ class ConceptWorldNetworks(Networks[ConceptWorldPipeline]):
 
     def check(self, job: Job, study: ConceptWorldPipeline) -> None:
         known = _variants(study.library.experiments.values())
+        if is_file(job.split):
+            raise UserError(
+                "networks are trained on one experiment, and a split makes several; write it as an experiment of your "
+                "own in a .concepts file, and give that with --concepts"
+            )
         if job.split not in known:
             raise UserError(f"there is no experiment '{job.split}'; choose one of {', '.join(known)}")
         if job.options.weights is not None:
             _check_weights(Path(job.options.weights))
+
+    def size(self, jobs: Sequence[Job], study: ConceptWorldPipeline) -> int:
+        return study.size_estimate({_base(job) for job in jobs})
+
+    def weights(self, job: Job, study: ConceptWorldPipeline) -> int:
+        return sum(parameter.nbytes for parameter in self.network(job, study).parameters())
 
     def prepare(self, job: Job, study: ConceptWorldPipeline) -> None:
         study.folder(_base(job))

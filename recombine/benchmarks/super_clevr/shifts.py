@@ -39,9 +39,9 @@ class Shift:
         if self.factor == "redundancy":
             changed = replace(asking, redundancy=name)
         else:
-            said = {"distribution": {"name": name}, "composition": {"pairs": name}}[self.factor]
+            chances, pairs = (name, "co-0") if self.factor == "distribution" else ("bal", name)
             plain = replace(asking.world, weights=(), color_given_shape=())
-            changed = replace(asking, world=variant(plain, **said, edition=asking.edition))
+            changed = replace(asking, world=variant(plain, chances, pairs, edition=asking.edition))
         return SuperClevrPipeline(pipeline.scale, pipeline.seed, pipeline.store, pipeline.engine, changed)
 
 
