@@ -96,8 +96,8 @@ def in_domain(kept: Kept) -> Table:
     if LONGER in kept:
         note += (
             f" Trained longer: the parser after {kept[LONGER]['pictures']:,} pictures and {kept[LONGER]['steps']:,} "
-            "steps; every other table compares parsers of one size. That it would be trained longer was decided when the "
-            "score of the first was known."
+            "steps; every other table compares parsers of one size. That it would be trained longer was decided when "
+            "the score of the first was known."
         )
     return Table("Trained and tested on default (Figure 3)", columns, tuple(rows), note)
 
