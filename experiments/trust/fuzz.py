@@ -22,12 +22,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from experiments.trust.more_readers import MORE
+from experiments.trust.new_readers import NEW
 from experiments.trust.page import FUZZ, keep, rows_of, write_page
 from experiments.trust.readers import READERS as FIRST
 from experiments.trust.readers import Reader, wellbehaved
 from recombine.store.errors import UserError
 
-READERS = {**FIRST, **MORE}
+READERS = {**FIRST, **MORE, **NEW}
 INPUTS, LEAST = 1_000_000, 10_000
 LIMIT = 2.0
 """Seconds of CPU time that an input may take."""

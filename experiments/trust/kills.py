@@ -4,11 +4,15 @@
     python -m experiments.trust.kills --most 40          at most so many operations of each command more
     python -m experiments.trust.kills --command "show"   one command
     python -m experiments.trust.kills --random 4         so many kills more of each command at random moments
+    python -m experiments.trust.kills --workers 20       so many kills more of each command with workers
 
-Two ways to die. *At every operation*: the command runs in a process that has been forked from one in which everything
-is compiled, and kills itself at its k-th file operation, for every k: before a file is opened, written to the disk
-(with half of its bytes), renamed, linked or removed, and before a folder is made or removed. *At random moments*: the
-command runs as people run it, with two workers; a worker, or the whole group, is killed after a random time.
+Three ways to die. *At every operation*: the command runs in a process that has been forked from one in which everything
+is loaded and compiled, and kills itself at its k-th file operation, for every k: before a file is opened, written to
+the disk (with half of its bytes), renamed, linked or removed, and before a folder is made or removed. *With workers*:
+the same with a pool of two workers, forked too; at the k-th operation of all of them a worker dies, or the whole group,
+or the process that has started them, alone, after which the workers must end by themselves. *At random moments*: the
+command runs as people run it, in processes that are started from nothing; a worker, or the whole group, is killed after
+a random time.
 
 Then the same command is run again, and what is there must be, byte for byte, what an undisturbed run leaves; of times
 and places of work, which differ between any two runs, the names alone. What was found is kept in
@@ -20,11 +24,13 @@ anew.
 import argparse
 import hashlib
 import json
+import multiprocessing
 import os
 import random
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -32,7 +38,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import wraps
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from experiments.trust.page import KILLS, keep, rows_of, write_page
@@ -50,6 +58,7 @@ STATED_TIMES = re.compile(
 )
 """The tables of pages that tell how long something took; everything else on a page is the same in every run."""
 REFUSED = 2
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "ARROW_IO_THREADS": "1"}
 FOREVER = 180.0
 """Seconds of processor time after which a command of this process hangs."""
 LONGEST = 3_600.0
@@ -68,39 +77,62 @@ class Command:
 
 TINY = ("--scale", "tiny", "--workers", "1")
 CURI = ("make", "curi", *TINY, "--split", "counting")
+CLEVR = ("make", "clevr", *TINY)
+CLOSURE = ("make", "closure", *TINY)
 LEARN = ("train", "concept-world", "--split", "sequences", "--model", "mlp", "--epochs", "1")
-TRAIN = (*LEARN, *TINY, "--out", "runs")
+TRAIN = (*LEARN, *TINY, "--seeds", "2", "--out", "runs")
+RUN = "runs/concept-world-sequences-mlp-0"
 PLAIN = ("make", "concept-world", *TINY, "--split", "sequences", "--out", "data")
 PIXELS = ("--render", "images", "--size", "8x8")
+ROWS = ("--split", "or_mat", "--questions", "2", *PIXELS)
 COMMANDS = {
     "make curi": Command([*CURI, "--out", "data"]),
-    "make curi --render": Command([*CURI, *PIXELS, "--first", "2", "--out", "data"], [CURI]),
+    "make curi --render": Command([*CURI, *PIXELS, "--first", "4", "--out", "data"], [CURI]),
     "make curi --episodes --render": Command(
         ["make", "curi", *TINY, "--split", "counting", "--episodes", "2", *PIXELS, "--out", "data"], [CURI]
     ),
-    "make clevr --format json": Command(["make", "clevr", *TINY, "--format", "json", "--out", "data"]),
-    "make clevr --render": Command(["make", "clevr", *TINY, *PIXELS, "--out", "data"]),
-    "make closure": Command(["make", "closure", *TINY, "--out", "data"]),
+    "make clevr --format json": Command([*CLEVR, "--format", "json", "--out", "data"]),
+    "make clevr --render": Command([*CLEVR, *PIXELS, "--out", "data"]),
+    "make closure": Command([*CLOSURE, "--out", "data"]),
     "make super-clevr": Command(["make", "super-clevr", *TINY, "--out", "data"]),
+    "make super-clevr --render": Command(
+        ["make", "super-clevr", *TINY, *PIXELS, "--first", "1", "--out", "data"], [["make", "super-clevr", *TINY]]
+    ),
     "make concept-world --sheets": Command(
         ["make", "concept-world", *TINY, "--split", "sequences", "--sheets", "--out", "data"]
     ),
     "rows --render": Command(
         ["rows", "curi", *TINY, "--split", "counting", "--episodes", "2", *PIXELS, "--out", "rows"], [CURI]
     ),
+    "rows --format webdataset": Command(
+        ["rows", "closure", *TINY, *ROWS, "--format", "webdataset", "--out", "rows"], [CLOSURE]
+    ),
+    "fresh": Command(["fresh", "clevr", *TINY, "--n", "30", "--size", "8x8", "--out", "fresh"]),
+    "export trl": Command(["export", "trl", "closure", *TINY, *ROWS, "--out", "export"], [CLOSURE]),
+    "export vlmevalkit": Command(["export", "vlmevalkit", "closure", *TINY, *ROWS, "--out", "export"], [CLOSURE]),
+    "split": Command(["split", "closure", *TINY, "--how", "orthotopic", "--out", "split.json"], [CLOSURE]),
     "render": Command(
-        ["render", "data", "--size", "8x8", "--first", "2", "--workers", "1", "--out", "pics"],
+        ["render", "data", "--size", "8x8", "--first", "4", "--workers", "1", "--out", "pics"],
+        [[*CURI, "--out", "data"]],
+    ),
+    "render --kind sounds": Command(
+        ["render", "data", "--kind", "sounds", "--first", "2", "--workers", "1", "--out", "heard"],
         [[*CURI, "--out", "data"]],
     ),
     "gap --out": Command(["gap", "curi", *TINY, "--split", "counting", "--out", "gap.json"], [CURI]),
-    "report (.md)": Command(["report", "concept-world", *TINY, "--out", "page/report.md"]),
-    "report (.html)": Command(["report", "concept-world", *TINY, "--out", "report.html"], [PLAIN]),
+    "eval": Command(["eval", "curi", *TINY, "--split", "counting", "--solver", "nearest"], [CURI]),
+    "report (.md)": Command(["report", "concept-world", *TINY, "--out", "page/report.md"], [PLAIN[:-2]]),
+    "report (.html)": Command(["report", "concept-world", *TINY, "--out", "report.html"], [PLAIN[:-2]]),
     "show --out": Command(["show", "curi/counting", *TINY, "--out", "episode.html"], [CURI]),
+    "show --out (.svg)": Command(["show", "curi/counting", *TINY, "--out", "episode.svg"], [CURI]),
     "draw --out": Command(["draw", "red", "--n", "3", "--out", "sheet.png", "--graph", "graph.svg"]),
     "draw --out FOLDER": Command(["draw", "red", "--n", "3", "--out", "images"]),
-    "train": Command(TRAIN),
+    "train": Command(TRAIN, [PLAIN[:-2]]),
+    "train, and its data": Command([*LEARN, *TINY, "--out", "runs"]),
     "table --out": Command(["table", "concept-world", "runs", "--out", "page/runs.md"], [TRAIN]),
-    "check --store": Command(["check", "concept-world", *TINY, "--store"], [CURI]),
+    "table --keep": Command(["table", "concept-world", "runs", "--keep", "kept"], [TRAIN]),
+    "weights": Command(["weights", RUN, "--out", "weights"], [TRAIN]),
+    "check --store": Command(["check", "clevr", *TINY, "--store"], [CLEVR]),
     "push": Command(["push", "data", "place"], [PLAIN]),
     "pull": Command(["pull", "place", "--out", "copy"], [PLAIN, ["push", "data", "place"]]),
     "store prune --do": Command(["store", "prune", "--recipe", "episodes", "--do"], [CURI], goes=True),
@@ -108,7 +140,12 @@ COMMANDS = {
     "demo": Command(["demo", "--out", "demo.html", "--workers", "1"]),
 }
 WHOLE = ("demo",)
-"""Commands that have a process of their own beside them, so that operations of this process are not all of theirs."""
+"""Commands that have processes of their own beside them, so that operations of this process are not all of theirs."""
+POOLS = (
+    "make curi", "make curi --render", "make clevr --format json", "make clevr --render", "make closure",
+    "make super-clevr", "rows --render", "fresh", "render", "train",
+)  # fmt: skip
+"""Commands that are killed with two workers, at the operations of all."""
 GROUPS = (
     "make curi", "make clevr --format json", "make clevr --render", "make super-clevr", "rows --render", "render",
     "gap --out", "report (.md)", "train", "demo",
@@ -122,7 +159,7 @@ class Found:
 
     command: str
     way: str
-    """operations, pairs (of operations, one after the other) or moments."""
+    """operations, workers, pairs (of operations, one after the other) or moments."""
     operations: int | None = None
     tried: int = 0
     """Operations, pairs or moments, from the first of their order on."""
@@ -169,15 +206,29 @@ def some_of(all_: int, done: int, most: int | None) -> Iterator[int]:
 
 def scales() -> None:
     """Scales that are small enough to be made a thousand times."""
+    from recombine.benchmarks import row_export
     from recombine.benchmarks.clevr import pipeline as clevr
     from recombine.benchmarks.closure import pipeline as closure
     from recombine.benchmarks.concept_world import pipeline as concept_world
+    from recombine.benchmarks.concept_world.study import ConceptWorld
     from recombine.benchmarks.curi import pipeline as curi
     from recombine.benchmarks.super_clevr import pipeline as super_clevr
+    from recombine.render import rendering
 
     curi.SCALES["tiny"] = curi.Scale("tiny", 1_500, 20_000, 6, 3, 6)
     clevr.CLEVR_SCALES["tiny"] = clevr.ClevrScale("tiny", 4, 2, 2, 2)
     concept_world.SHARES["tiny"] = 0.001
+    # Small files too, so that there is something to do for two workers.
+    clevr.ClevrPipeline.shard, super_clevr.SuperClevrPipeline.shard, curi.SHARD = 2, 1, 3
+    rendering.PER_FILE = row_export.PER_FILE = 2
+    begin = ConceptWorld.__init__
+
+    @wraps(begin)
+    def with_one_experiment(self: ConceptWorld, *said: Any, **asked: Any) -> None:
+        begin(self, *said, **asked)
+        self.experiments = self.experiments[:1]
+
+    ConceptWorld.__init__ = with_one_experiment  # type: ignore[method-assign]
     closure.CLOSURE_SCALES["tiny"] = closure.ClosureScale("tiny", 20, 30, 10, 5, closure=(2, 8, 8))
     super_clevr.SCALES["tiny"] = super_clevr.SuperClevrScale("tiny", 2, 1, 1, 2, 2)
 
@@ -233,12 +284,22 @@ def _spent(process: int) -> float:
 
 
 class Dying:
-    """Counts the file operations of this process, and ends it at one of them."""
+    """Counts the file operations of this process and of those that it starts, and ends one or all of them at one.
 
-    def __init__(self, inside: Path, at: int | None) -> None:
-        self.inside, self.at, self.done = str(inside), at, 0
+    Who dies: "self", the process that is at the operation; "worker", the same, where only those of workers count;
+    "parent", the process that has started the worker; "group", all.
+    """
+
+    def __init__(self, at: int | None, who: str = "self") -> None:
+        self.at, self.who, self.first = at, who, 0
+        self.count, self.group = (multiprocessing.get_context("fork").Value("q", 0) for _ in range(2))
+
+    @property
+    def done(self) -> int:
+        return int(self.count.value)
 
     def begin(self) -> None:
+        self.first = self.group.value = os.getpid()
         sys.addaudithook(self._heard)
         sync = os.fsync
 
@@ -257,13 +318,23 @@ class Dying:
 
     def _writes(self, words: tuple[Any, ...]) -> bool:
         path, _, flags = words
+        if isinstance(flags, int) and flags & os.O_TMPFILE == os.O_TMPFILE:  # has no name, and leaves none
+            return False
         return isinstance(flags, int) and bool(flags & WRITING) and str(path) not in ("/dev/null", "/dev/tty")
 
     def _count(self, last: Callable[[], None]) -> None:
-        self.done += 1
-        if self.done == self.at:
-            last()
-            os.kill(os.getpid(), signal.SIGKILL)
+        if self.who in ("worker", "parent") and os.getpid() == self.first:
+            return
+        with self.count.get_lock():
+            self.count.value += 1
+            now = self.count.value
+        if now != self.at:
+            return
+        if self.who == "parent":
+            os.kill(self.first, signal.SIGKILL)
+            return  # and this one goes on, until it sees that
+        last()
+        os.killpg(0, signal.SIGKILL) if self.who == "group" else os.kill(os.getpid(), signal.SIGKILL)
 
     @staticmethod
     def _tear(descriptor: int) -> None:
@@ -274,29 +345,89 @@ class Dying:
             return
 
 
-def operations(words: Sequence[str], place: Path, log: Path) -> int:
-    """How many file operations a command has."""
-    told = place.parent / "operations"
+def operations(words: Sequence[str], place: Path, log: Path, who: str = "self") -> int:
+    """How many file operations a command has; with workers, how many theirs or all are."""
+    dying = Dying(None, who)
 
     def work() -> int:
-        dying = Dying(place, None)
         dying.begin()
-        code = run(words, place)
-        told.write_text(str(dying.done))
-        return code
+        return run(words, place) if who == "self" else pooled(words, place)
 
     code = forked(work, log)
     if code not in (0, 1):
         raise SystemExit(f"{' '.join(words)} ends with {code}: {log.read_text()[-2000:]}")
-    return int(told.read_text())
+    return dying.done
 
 
-def killed(words: Sequence[str], place: Path, at: int, log: Path) -> int:
+def killed(words: Sequence[str], place: Path, at: int, log: Path, who: str = "self") -> int:
+    """What a command ends with that is killed at an operation."""
+    dying = Dying(at, who)
+
     def work() -> int:
-        Dying(place, at).begin()
-        return run(words, place)
+        dying.begin()
+        return run(words, place) if who == "self" else pooled(words, place)
 
-    return forked(work, log)
+    code = forked(work, log)
+    if who != "self" and not _gone(int(dying.group.value)):
+        return 97
+    return code
+
+
+def _gone(group: int) -> bool:
+    """Whether the workers of a command that has ended end too, by themselves."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        try:
+            os.killpg(group, 0)
+        except OSError:
+            return True
+        time.sleep(0.005)
+    os.killpg(group, signal.SIGKILL)
+    return False
+
+
+def pooled(words: Sequence[str], place: Path) -> int:
+    """A command in a group of its own, whose workers are forked: nothing has to be loaded again."""
+    from recombine.store import engine
+
+    os.setpgid(0, 0)
+    fork = multiprocessing.get_context("fork")
+    engine.multiprocessing = SimpleNamespace(  # type: ignore[attr-defined]
+        get_context=lambda _: fork, parent_process=multiprocessing.parent_process
+    )
+    begin = engine.become_worker
+    engine.become_worker = lambda: (_as_started(), begin())[1]  # type: ignore[assignment]
+    return run(words, place)
+
+
+def _as_started() -> None:
+    """Leave behind what a process that is started from nothing does not have: open files, locks, ways to end."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            if int(name) > 2 and stat.S_ISREG(os.fstat(int(name)).st_mode):
+                os.close(int(name))
+        except OSError:  # the list of them, which is read here
+            continue
+
+
+def warmed(command: Command, shop: Path) -> None:
+    """Run a command here, so that what is forked from now on has loaded and compiled what it needs."""
+    place, said = shop / "warm", (os.dup(1), os.dup(2))
+    place.mkdir()
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    here = Path.cwd()
+    try:
+        os.dup2(quiet, 1), os.dup2(quiet, 2)
+        for words in (*command.make, command.words):
+            run(words, place)
+        sys.stdout.flush(), sys.stderr.flush()
+    finally:
+        for number, one in enumerate(said, 1):
+            os.dup2(one, number), os.close(one)
+        os.close(quiet)
+        os.chdir(here)
+        shutil.rmtree(place)
 
 
 # --- looking ------------------------------------------------------------------------------------------------------
@@ -358,19 +489,24 @@ def workshop() -> Iterator[Path]:
         yield Path(place)
 
 
-def at_every_operation(name: str, most: int | None, keep: bool = False) -> Found:
-    command = COMMANDS[name]
+@contextmanager
+def prepared(command: Command) -> Iterator[tuple[Path, Path, Path]]:
+    """What a command needs, a place for it, and a log."""
     with workshop() as shop:
-        ready, log = shop / "ready", shop / "log"
+        ready, place, log = shop / "ready", shop / "place", shop / "log"
         ready.mkdir()
         for words in command.make:
             code = forked(lambda words=words: run(words, ready), log)  # type: ignore[misc]
             if code not in (0, 1):
                 raise SystemExit(f"{' '.join(words)} ends with {code}: {log.read_text()[-2000:]}")
-        place = shop / "place"
+        warmed(command, shop)
         copy(ready, place)
-        forked(lambda: run(command.words, place), log)  # what is compiled is kept beside the sources
-        copy(ready, place)
+        yield ready, place, log
+
+
+def at_every_operation(name: str, most: int | None, keep: bool = False) -> Found:
+    command = COMMANDS[name]
+    with prepared(command) as (ready, place, log):
         many = operations(command.words, place, log)
         expected = tree(place)
         found = Found.kept(name, "operations", many) if keep else Found(name, "operations", many)
@@ -379,14 +515,60 @@ def at_every_operation(name: str, most: int | None, keep: bool = False) -> Found
             log.unlink(missing_ok=True)
             killed_ = killed(command.words, place, at + 1, log) == -signal.SIGKILL  # it may have had fewer operations
             found.kills += killed_
-            code = forked(lambda: run(command.words, place), log)
-            wrong = difference(expected, tree(place))
-            if code not in ((0, 1, REFUSED) if not wrong else (0, 1)):  # what is there whole already may be refused
-                wrong = f"ends with {code}: {_last(log)}"
-            found.note(wrong, litter(place), f"operation {at + 1}")
+            _again(command.words, place, log, expected, found, f"operation {at + 1}")
             if keep and found.tried % SOME == 0:
                 found.keep()
     return found
+
+
+def _again(
+    words: Sequence[str], place: Path, log: Path, expected: dict[str, str], found: Found, at: object, before: str = ""
+) -> None:
+    """Run a command that was killed again, and look at what is there."""
+    code = forked(lambda: run(words, place), log)
+    wrong = before or difference(expected, tree(place))
+    if code not in ((0, 1, REFUSED) if not wrong else (0, 1)):  # what is there whole already may be refused
+        wrong = f"ends with {code}: {_last(log)}"
+    found.note(wrong, litter(place), at)
+
+
+WHO = ("worker", "group", "parent")
+
+
+def with_workers(name: str, most: int | None, keep: bool = False) -> Found:
+    """Kill a worker, the whole group, or the first process alone, and run it again at once."""
+    command = COMMANDS[name]
+    words = [*command.words]
+    words[words.index("--workers") + 1] = "2"
+    with prepared(command) as (ready, place, log):
+        many = {who: operations(words, fresh(ready, place), log, who) for who in ("worker", "group")}
+        many["parent"] = many["worker"]
+        expected, total = tree(place), many["group"]
+        if not many["worker"]:
+            raise SystemExit(f"{name} gives its workers nothing to write")
+        # Two workers take what there is to do as it comes, so the number of their operations may differ a little.
+        found = next((Found(**row) for row in rows_of(KILLS) if keep and _is(row, name)), Found(name, "workers", total))
+        for number in some_of(total, found.tried, most):
+            who = WHO[found.tried % len(WHO)]
+            fresh(ready, place)
+            log.unlink(missing_ok=True)
+            code = killed(words, place, 1 + number % many[who], log, who)
+            found.kills += code != 0
+            ended = code in (0, REFUSED, -signal.SIGKILL) and "Traceback" not in log.read_text()
+            wrong = "" if ended else f"{who} killed, ends with {code}: {_last(log)}"
+            _again(command.words, place, log, expected, found, f"{who}, operation {number + 1}", wrong)
+            if keep and found.tried % SOME == 0:
+                found.keep()
+    return found
+
+
+def _is(row: dict[str, Any], name: str) -> bool:
+    return (row["command"], row["way"]) == (name, "workers")
+
+
+def fresh(ready: Path, place: Path) -> Path:
+    copy(ready, place)
+    return place
 
 
 def _artefact(place: Path) -> None:
@@ -470,15 +652,16 @@ def at_every_pair(name: str, most: int | None, keep: bool = False) -> Found:
         place, log, told_at = shop / "place", shop / "log", shop / "operations"
 
         def written(at: int | None) -> int:
-            dying = Dying(place, at)
+            dying = Dying(at)
 
             def work() -> int:
                 dying.begin()
                 write(place)
-                told_at.write_text(str(dying.done))
                 return 0
 
-            return forked(work, log)
+            done = forked(work, log)
+            told_at.write_text(str(dying.done))
+            return done
 
         place.mkdir()
         if written(None):
@@ -597,7 +780,9 @@ def main() -> None:
     words.add_argument("--command", action="append", choices=list(COMMANDS))
     words.add_argument("--writers", action="store_true", help="what all commands write with, and no command")
     words.add_argument("--random", type=int, default=10, help="kills of each command more at random moments")
+    words.add_argument("--workers", type=int, help="kills of each command more with workers; default: all")
     asked = words.parse_args()
+    os.environ |= ONE_THREAD  # threads would not come along into what is forked
     scales()
     every = not (asked.command or asked.writers)
     for name in WRITERS if asked.writers or every else ():
@@ -605,6 +790,9 @@ def main() -> None:
     for name in asked.command or (COMMANDS if every else ()):
         if name not in WHOLE and asked.most != 0:
             told(at_every_operation(name, asked.most, keep=True))
+    for name in POOLS if asked.workers != 0 else ():
+        if every or name in (asked.command or ()):
+            told(with_workers(name, asked.workers, keep=True))
     for name in GROUPS if asked.random else ():
         if every or name in (asked.command or ()):
             told(at_random(name, asked.random, keep=True))

@@ -45,6 +45,8 @@ def _how(row: dict[str, Any]) -> str:
     many, tried = row["operations"], row["tried"]
     if row["way"] == "moments":
         return "a worker and the whole group in turn, at random moments"
+    if row["way"] == "workers":
+        return f"a worker, the whole group and the first process alone in turn, at {tried:,} operations of two workers"
     if row["way"] == "pairs":
         return "twice, at every pair" if tried == many**2 else f"twice, at {tried:,} of {many**2:,} pairs"
     return "at every file operation" if tried == many else f"at {tried:,} of {many:,} file operations"

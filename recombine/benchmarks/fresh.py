@@ -34,9 +34,10 @@ from recombine.render.rendering import Tell, quiet
 from recombine.solvers.sitting import pooled
 from recombine.store.cards import CROISSANT, README, SUFFIXES, rows_of
 from recombine.store.errors import UserError
+from recombine.store.footer import chunks_of
 from recombine.store.key import Key
 from recombine.store.outputs import positive, write_text
-from recombine.store.store import Store
+from recombine.store.store import MOST_BYTES, Store
 from recombine.store.untrusted import parse_json, read_json
 from recombine.tasks.exam import Exam
 from recombine.tasks.row_files import GROUP
@@ -359,6 +360,7 @@ def order_in(certificate: Mapping[str, Any], file: Path) -> Order:
         and all(isinstance(said[name], kind) for name, kind in kinds.items())
         and all(said[name] is None or isinstance(said[name], str) for name in ("render", "size"))
         and isinstance(said["options"], dict)
+        and not said["options"].keys() & set(UNCERTIFIED)
         and all(isinstance(one, str) for one in said["splits"])
     )
     if not fine or not isinstance(certificate.get("files"), dict):
@@ -381,7 +383,7 @@ def changed(folder: Path, open: Opener) -> str | None:
         return f"{folder / missing[0]} is missing, and {CERTIFICATE} vouches for it"
     if more := sorted(set(_files(folder)) - set(there)):
         return f"{folder / more[0]} is not one of the files that {CERTIFICATE} vouches for"
-    if sum(map(rows_of, (folder / name for name in there if Path(name).suffix in SUFFIXES[:2]))) < order.n // 2:
+    if sum(_rows_of(folder / name) for name in there if Path(name).suffix in SUFFIXES[:2]) < order.n // 2:
         return f"{folder} has fewer rows than the {order.n:,} that {CERTIFICATE} speaks of"
     with TemporaryDirectory(prefix="recombine-check-") as place:
         made = _made_again(Path(place), order, file, open)
@@ -390,6 +392,16 @@ def changed(folder: Path, open: Opener) -> str | None:
         return None
     other = found.get("recombine")
     return difference if other == __version__ else f"{difference} (made by recombine {other}, this is {__version__})"
+
+
+def _rows_of(file: Path) -> int:
+    """How many rows a file from elsewhere says it has; none where it cannot be read."""
+    try:
+        if file.suffix == ".parquet":
+            chunks_of(file)
+        return rows_of(file)
+    except (OSError, ValueError, tarfile.TarError, pa.ArrowException):
+        return 0
 
 
 def _made_again(place: Path, order: Order, file: Path, open: Opener) -> Path:
@@ -435,17 +447,26 @@ def _in_rows(there: Path, made: Path) -> str:
     rest = "it is not what the seed gives"
     if there.suffix not in READERS:
         return rest
+    if there.stat().st_size > 2 * made.stat().st_size + ROOM:
+        return "it is far larger than what the seed gives"
     try:
-        rows = [READERS[there.suffix](one) for one in (there, made)]
-    except (UserError, OSError, ValueError, KeyError, tarfile.TarError, pa.ArrowException):
+        return _first_difference(there, made) or f"its rows are those of the seed, and {rest} byte for byte"
+    except (UserError, OSError, ValueError, KeyError, TypeError, AttributeError, tarfile.TarError, pa.ArrowException):
         return f"it cannot be read as rows, and {rest}"
-    for one, other in zip_longest(*rows):
+
+
+ROOM = 2**20
+"""Bytes that a file may have beyond twice those that the seed gives, so that its rows are looked at."""
+
+
+def _first_difference(there: Path, made: Path) -> str | None:
+    for one, other in zip_longest(*(READERS[there.suffix](file) for file in (there, made))):
         if one is None or other is None:
             return f"it has {'fewer' if one is None else 'more'} rows than the seed gives"
         for name in other:
             if one.get(name) != other[name]:
                 return _of_row(str(other["id"]), name, one.get(name), other[name])
-    return f"its rows are those of the seed, and {rest} byte for byte"
+    return None
 
 
 def _of_row(row: str, name: str, one: Any, other: Any) -> str:
@@ -462,6 +483,8 @@ def _short(value: Any) -> str:
 
 
 def _of_parquet(file: Path) -> Iterator[dict[str, Any]]:
+    if sum(chunk.bytes for chunk in chunks_of(file)) > MOST_BYTES:
+        raise ValueError("it takes too much room")
     with pq.ParquetFile(file) as opened:
         for batch in opened.iter_batches(GROUP):
             yield from batch.to_pylist()
@@ -475,9 +498,11 @@ def _of_jsonl(file: Path) -> Iterator[dict[str, Any]]:
 
 def _of_tar(file: Path) -> Iterator[dict[str, Any]]:
     """A row is a text, and the files that follow it."""
-    with tarfile.open(file) as tar:
+    with tarfile.open(file, "r:") as tar:  # not one that is packed
         row: dict[str, Any] = {}
         for one in tar:
+            if not one.isreg() or one.size > file.stat().st_size:
+                raise ValueError("it holds what is no plain file")
             held = tar.extractfile(one)
             content = b"" if held is None else held.read()
             if one.name.endswith(".json"):

@@ -44,6 +44,8 @@ from recombine.store.engine import Engine
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.paths import within
+from recombine.store.room import need_room as need_room_at
+from recombine.store.room import same_disk
 from recombine.store.store import Store
 
 if TYPE_CHECKING:
@@ -186,9 +188,13 @@ class Networks(ABC, Generic[S]):
     def check(self, job: Job, study: S) -> None:
         """Refuse what cannot be done, before anything is made."""
 
-    def size(self, study: S, splits: int) -> int:
-        """Bytes that the data of so many splits still take, roughly."""
+    def size(self, jobs: Sequence[Job], study: S) -> int:
+        """Bytes that the data of jobs still take, roughly."""
         return 0
+
+    def weights(self, job: Job, study: S) -> int:
+        """Bytes of the weights of a network, as far as they are known before there are data: at least so many."""
+        return FEWEST_WEIGHTS
 
     def prepare(self, job: Job, study: S) -> None:
         """Make the data of a job: once, before several processes would each make them."""
@@ -279,6 +285,10 @@ class Networks(ABC, Generic[S]):
         return [Chapter("Scores", (*self.tables(outcomes), *reference.values()))]
 
 
+FEWEST_WEIGHTS = 4 * 300_000
+"""Bytes of the weights of the smallest networks of our benchmarks."""
+
+
 def names() -> list[str]:
     """The benchmarks that have networks."""
     return [name for name in benchmarks.names() if benchmarks.get(name).networks_at]
@@ -346,6 +356,20 @@ def check(job: Job, study: Any, out: Path | None = None) -> None:
     job.networks.check(job, study)
     if out is not None:
         must_be_same(out / job.name, identity(job, study))
+
+
+def need_room(jobs: Sequence[Job], study: Any, store: Store, out: Path) -> None:
+    """Refuse disks without room for the data of jobs and for their runs, before anything is made."""
+    from recombine.solvers.training.run import room_of
+
+    networks = jobs[0].networks
+    data = networks.size(jobs, study)
+    begun = [(out / job.name / "checkpoints" / "best.safetensors").exists() for job in jobs]
+    runs = sum(room_of(networks.weights(job, study)) for job, there in zip(jobs, begun) if not there)
+    if same_disk(store.home, out):
+        data = runs = data + runs
+    store.need(data)
+    need_room_at(out, runs, f"Training in {out}", "choose another folder")
 
 
 def identity(job: Job, study: Any = None) -> dict[str, Any]:

@@ -4,7 +4,6 @@ A benchmark's folder that has a say brings `prediction.py` with a function `clai
 results: committed records of gaps, `data/*.json`, and pages of networks.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -22,6 +21,7 @@ from recombine.report.table import Cell, Column, Table
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.outputs import free_file
+from recombine.store.untrusted import read_json
 
 TITLE = "Does the gap predict?"
 INTRO = (
@@ -85,11 +85,11 @@ def records(results: Path, name: str) -> list[dict[str, Any]]:
     file = results / "data" / f"{name}.json"
     if not file.is_file():
         return []
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-        return [dict(one) for one in found]
-    except ValueError as error:
-        raise UserError(f"{file} cannot be read ({error}); write it again: recombine gap --out {file}") from None
+    advice = f"write it again: recombine gap --out {file}"
+    found: list[dict[str, Any]] = read_json(file, list, advice=advice)
+    if not all(isinstance(one, dict) for one in found):
+        raise UserError(f"{file} cannot be read: it is no list of records; {advice}")
+    return found
 
 
 def correlated(claim: Claim) -> dict[str, Prediction]:

@@ -34,6 +34,7 @@ from recombine.render.folders import Dataset
 from recombine.render.media import Drawing, Played, Traced
 from recombine.render.rendering import Given, Tell, Used, Wanted, announce, deliver, quiet, refuse_format, wanted, works
 from recombine.report.document import Card, Chapter, Figure, Item, write_document
+from recombine.report.figures import NARROW
 from recombine.report.gaps import Gaps, Trial, over_worlds
 from recombine.report.table import Cell, Column, Table
 from recombine.report.view import ExampleView, View
@@ -44,7 +45,7 @@ from recombine.store.cards import About
 from recombine.store.engine import Engine, Progress, engine, silent
 from recombine.store.errors import UserError
 from recombine.store.key import Key
-from recombine.store.outputs import free_file, holds
+from recombine.store.outputs import free_file, holds, place_for
 from recombine.store.recipe import Recipe
 from recombine.store.store import Store, read_table, write_table
 from recombine.tasks.difficulty import Difficulty
@@ -406,9 +407,8 @@ class Study(Opened):
         tell: Tell = quiet,
     ) -> Path:
         """Write rows to a new folder, with the pictures or sounds that they use. Goes on where it was stopped."""
-        return write_rows(
-            self.asked_rows(splits, part, form, first, render, size, difficulty), Path(out), format, {}, tell
-        )
+        place = place_for(out)
+        return write_rows(self.asked_rows(splits, part, form, first, render, size, difficulty), place, format, {}, tell)
 
     def atom(self, symbol: Symbol) -> str | None:
         """What a symbol is called when combinations are held out; nothing where it says nothing."""
@@ -466,9 +466,9 @@ class Study(Opened):
         """Write a test that nobody has seen to a new folder, with what the ideal learners score on exactly its rows."""
         from recombine.benchmarks.fresh import make, order_of
 
-        drawn = None if render == "none" else render
+        place, drawn = place_for(out), None if render == "none" else render
         order = order_of(self, n, splits, form=form, render=drawn, size=size, format=format)
-        return make(self, Path(out), order, tell)
+        return make(self, place, order, tell)
 
     def solvers_named(self, wanted: Any) -> dict[str, Solver | None]:
         """Solvers by name, with the benchmark's own."""
@@ -657,7 +657,10 @@ class Study(Opened):
 
     def gap_chapter(self, gaps: Gaps, intro: str = "") -> Chapter:
         items: Iterable[Item] = chain.from_iterable(
-            (Figure(f"gap-{metric.lower()}", "Both ideal learners.", gaps.chart(metric)), *gaps.tables(metric))
+            (
+                Figure(f"gap-{metric.lower()}", "Both ideal learners.", gaps.chart(metric), gaps.chart(metric, NARROW)),
+                *gaps.tables(metric),
+            )
             for metric in gaps.metrics
         )
         return Chapter("The compositionality gap", tuple(items), intro)

@@ -21,6 +21,7 @@ from starlette.routing import Route
 
 from recombine.harness.book import Book, Content
 from recombine.store.errors import UserError
+from recombine.store.untrusted import parse_json
 
 LARGEST = 64 * 2**20
 """Bytes of a request: fifty pictures of an episode take one million."""
@@ -73,17 +74,12 @@ def app(book: Book, port: int) -> Starlette:
         return JSONResponse({"object": "list", "data": [{"id": one, "object": "model"} for one in known]})
 
     async def chat(request: Request) -> Response:
-        body = await request.body()
         try:
-            if len(body) > LARGEST:
-                raise Refused(413, "the request is too large")
-            given = json.loads(body)
+            given = parse_json(await _body(request), "the request")
             if not isinstance(given, dict) or not isinstance(given.get("model"), str):
                 raise Refused(400, "a request must be an object with a model and messages")
             learner = given["model"].rpartition("/")[2]
             said = await run_in_threadpool(reply, learner, content_of(given.get("messages")))
-        except (ValueError, RecursionError):
-            return _error(400, "the request is no JSON")
         except Refused as error:
             return _error(error.status, error.why)
         except UserError as error:
@@ -114,6 +110,16 @@ def app(book: Book, port: int) -> Starlette:
             Route("/v1/chat/completions", guarded(chat), methods=["POST"]),
         ]
     )
+
+
+async def _body(request: Request) -> bytes:
+    """What was sent, refused before it is all here if it is too large."""
+    found = bytearray()
+    async for part in request.stream():
+        found += part
+        if len(found) > LARGEST:
+            raise Refused(413, "the request is too large")
+    return bytes(found)
 
 
 def _error(status: int, why: str) -> Response:

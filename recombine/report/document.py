@@ -23,6 +23,8 @@ class Figure:
     name: str
     caption: str
     svg: str
+    narrow: str = ""
+    """The same for a phone, where letters would become too small."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def _html(item: Item) -> str:
     if isinstance(item, str):
         return paragraph(item)
     if isinstance(item, Figure):
-        return chart(item.svg, item.caption)
+        return chart(item.svg, item.caption, item.narrow)
     if isinstance(item, Picture):
         return ""
     return item.html if isinstance(item, Card) else item.html()

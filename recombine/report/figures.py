@@ -28,7 +28,8 @@ COLOURS: dict[str, tuple[str, str]] = {
 }
 """The name of each CSS variable, and its value in light and in dark."""
 
-WIDTH = 720
+WIDTH, NARROW = 720, 480
+"""How wide charts are drawn: alone, and where two stand side by side or on a phone."""
 FONT = "system-ui,-apple-system,'Segoe UI',Roboto,sans-serif"
 _ROW = 34
 

@@ -40,9 +40,11 @@ def details(summary: str, body_html: str, opened: bool = False) -> str:
     return f"<details{' open' if opened else ''}><summary>{escape(summary)}</summary>{body_html}</details>"
 
 
-def chart(svg: str, caption: str = "") -> str:
-    """A figure as wide as there is room."""
+def chart(svg: str, caption: str = "", narrow: str = "") -> str:
+    """A figure as wide as there is room; where there is little, one that is drawn for it."""
     below = words("figcaption", caption) if caption else ""
+    if narrow:
+        svg = f'<div class="roomy">{svg}</div><div class="narrow">{narrow}</div>'
     return f'<figure class="figure">{svg}{below}</figure>'
 
 
@@ -98,6 +100,7 @@ figcaption,.note{color:var(--muted);font-size:.875rem}
  linear-gradient(270deg,var(--surface) 30%,transparent) 100% 0,linear-gradient(90deg,rgba(120,130,150,.5),transparent),
  linear-gradient(270deg,rgba(120,130,150,.5),transparent) 100% 0;background-repeat:no-repeat;
  background-size:2.5rem 100%,2.5rem 100%,.8rem 100%,.8rem 100%;background-attachment:local,local,scroll,scroll}
+.narrow{display:none}
 .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr));gap:1rem;margin-top:.6rem}
 .plots .figure{margin:0;break-inside:avoid}
 .strip{display:grid;grid-template-columns:repeat(7,1fr);gap:.5rem}
@@ -181,6 +184,8 @@ summary{cursor:pointer;font-weight:600;font-size:.95rem}
  body{padding:1.6rem 1rem 3rem}
  .episode,.figure,.table{padding:1rem}
  .shots{grid-template-columns:repeat(3,1fr);gap:.6rem .5rem}
+ .roomy{display:none}
+ .narrow{display:block}
  .shots:has(audio){grid-template-columns:repeat(2,1fr)}
  .compact nav{display:none}
  .compact .episode{padding:.9rem}

@@ -336,7 +336,7 @@ def _samples(file: Path) -> int:
     """The samples of a tar file: one text each."""
     import tarfile
 
-    with tarfile.open(file) as tar:
+    with tarfile.open(file, "r:") as tar:
         return sum(one.name.endswith(".json") for one in tar)
 
 

@@ -113,7 +113,7 @@ class Processes(Engine):
     def _submit(self, work: Callable[[S], R], shard: S) -> Future[R]:
         if self._pool is None:
             context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self.workers, context, initializer=_become_worker)
+            self._pool = ProcessPoolExecutor(self.workers, context, initializer=become_worker)
         # The pool starts its processes as shards are submitted.
         with as_workers_inherit():
             return self._pool.submit(work, shard)
@@ -174,7 +174,7 @@ def become_remote_worker() -> None:
     pa.set_cpu_count(1)
 
 
-def _become_worker() -> None:
+def become_worker() -> None:
     """Leave Ctrl-C to the parent, use one thread, and end when the parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     pa.set_cpu_count(1)

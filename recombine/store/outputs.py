@@ -33,13 +33,22 @@ def positive(**numbers: int | None) -> None:
 
 
 def free_folder(out: str | Path | None) -> None:
-    """Refuse a folder that is taken; what a kill at the very end has left beside it goes."""
+    """Refuse a folder that is taken or cannot be made; what a kill at the very end has left beside it goes."""
+    if out is None:
+        return
     try:
-        if out is not None:
-            refuse_taken(Path(out))
+        refuse_taken(Path(out))
     except UserError:
-        tidy(Path(str(out)))
+        tidy(Path(out))
         raise
+    _can_be_written(Path(out).absolute().parent)
+
+
+def place_for(out: str | Path) -> Path:
+    """Refuse, before any work is done, a folder that cannot be made; one with a recipe may hold just this already."""
+    if not (Path(out) / RECIPE).is_file():
+        free_folder(out)
+    return Path(out)
 
 
 def free_file(out: str | Path, endings: Collection[str]) -> Path:

@@ -30,6 +30,11 @@ def nearest_folder(path: Path) -> Path:
     return next(folder for folder in (path, *path.absolute().parents) if folder.is_dir())
 
 
+def same_disk(one: Path, other: Path) -> bool:
+    """Whether two places take their room from each other."""
+    return nearest_folder(one).stat().st_dev == nearest_folder(other).stat().st_dev
+
+
 def need_room(place: Path, size: float, what: str = "This", advice: str = ADVICE) -> None:
     """Refuse to go on where the disk of a place has less room than this."""
     where = nearest_folder(place)

@@ -26,6 +26,9 @@ MOST = 64 * 2**20
 """Bytes of a file of which nothing else is said."""
 DEEPEST = 100
 """Lists and objects inside one another."""
+MOST_LISTS = 1_000_000
+"""Lists and objects in a text; in a long one, as many more as it has times as many letters as one of ours has."""
+LETTERS_OF_A_LIST = 24
 LONGEST_NUMBER = 1_000
 """Characters of a number."""
 CHUNK = 2**20
@@ -90,30 +93,34 @@ def _text(content: bytes, where: str, advice: str) -> str:
 
 def _parsed(text: str) -> Any:
     encoded = text.encode("utf-8", "surrogatepass")
-    if nesting(encoded) > DEEPEST:
+    depth, lists = nesting(encoded)
+    if depth > DEEPEST:
         raise _Refused(f"it nests deeper than {DEEPEST} levels")
+    if lists > MOST_LISTS + len(encoded) // LETTERS_OF_A_LIST:
+        raise _Refused(f"it has {lists:,} lists and objects, which would take too much memory")
     found = json.loads(text, parse_int=_whole, parse_float=_real, parse_constant=_real)
     if b"\\ud" in encoded or b"\\uD" in encoded or len(encoded) != len(text.encode("utf-8", "replace")):
         _refuse_halves(found)
     return found
 
 
-def nesting(text: bytes) -> int:
-    """How deeply a text in JSON nests, at least up to where it stops being JSON.
+def nesting(text: bytes) -> tuple[int, int]:
+    """How deeply a text in JSON nests, and how many lists and objects it has, at least up to where it is no JSON.
 
     >>> nesting(b'{"a": [[], "[[["]}')
-    3
+    (3, 3)
     """
     text = text.replace(b"\\\\", b"__").replace(b'\\"', b"__")
-    quotes, depth, deepest = 0, 0, 0
+    quotes, depth, deepest, lists = 0, 0, 0, 0
     for start in range(0, len(text), CHUNK):
         letters = np.frombuffer(text, np.uint8, min(CHUNK, len(text) - start), start)
         seen = np.cumsum(letters == ord('"'), dtype=np.int32) + np.int32(quotes)
         folded = np.where(seen & 1, 0, letters | 32)  # outside of strings; so [ is { and ] is }
         step = (folded == ord("{")).astype(np.int8) - (folded == ord("}")).astype(np.int8)
+        lists += int((step > 0).sum())
         levels = np.cumsum(step, dtype=np.int32) + np.int32(depth)
         quotes, depth, deepest = int(seen[-1]) & 1, int(levels[-1]), max(deepest, int(levels.max()))
-    return deepest
+    return deepest, lists
 
 
 def _whole(text: str) -> int:

@@ -24,6 +24,8 @@ from recombine.store.paths import remove
 
 PART = ".part-"
 DRAFT = ".draft-"
+PRIVATE = 0o700
+"""The permissions of a draft beside what it becomes: nobody else looks in, or puts anything there."""
 
 
 # --- locks --------------------------------------------------------------------------------------------------------
@@ -199,7 +201,7 @@ def writing_page(page: Path | str) -> Iterator[Path]:
         raise UserError(f"{page} is a folder, or figures beside it would go through a link; choose another name")
     with _alone(page):
         folder = _draft(page, again=False)
-        folder.mkdir(mode=0o700)
+        folder.mkdir(mode=PRIVATE)
         try:
             draft, figures = folder / page.name, (folder / page.name).with_suffix("")
             yield draft
@@ -259,12 +261,15 @@ def _draft(out: Path, again: bool) -> Path:
     return kept
 
 
-def open_draft(draft: Path, warn: Callable[[str], None] = lambda _: None, mode: int = 0o700) -> Path:
+def open_draft(draft: Path, warn: Callable[[str], None] = lambda _: None, mode: int = PRIVATE) -> Path:
     """Make a draft, or take it up again: what is not as it was written goes."""
     for folder in (draft, sums_of(draft)):
         if folder.is_symlink():
             folder.unlink()
         folder.mkdir(mode, parents=True, exist_ok=True)
+        about = folder.lstat()
+        if mode == PRIVATE and not (stat.S_ISDIR(about.st_mode) and about.st_uid == os.geteuid()):
+            raise UserError(f"{folder} belongs to somebody else; choose a folder that others cannot write to")
     for name in mend(draft):
         warn(f"{draft / name} does not have the bytes that were written; it is made again.")
     return draft

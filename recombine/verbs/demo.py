@@ -21,11 +21,12 @@ from recombine.benchmarks.curi.study import Curi
 from recombine.benchmarks.super_clevr.study import SuperClevr
 from recombine.benchmarks.super_clevr.vehicles import MEASURED, VEHICLES, vehicle
 from recombine.report.document import section_of
+from recombine.report.figures import NARROW
 from recombine.report.gaps import Gaps
 from recombine.report.page import Section, chart, page
 from recombine.report.picture import png_image
 from recombine.report.times import untimed
-from recombine.store.engine import Progress, silent
+from recombine.store.engine import Progress, become_worker, silent
 from recombine.store.outputs import free_file, write_text
 from recombine.store.store import Store
 from recombine.verbs import Answer
@@ -63,7 +64,7 @@ def write_demo(out: str | Path, *, workers: int = 1, store: Store | None = None,
     """The story, and the report of a small CURI below it."""
     file = free_file(out, (".html",))
     home = (store or Store.default()).home
-    with ProcessPoolExecutor(2, get_context("spawn")) as beside:
+    with ProcessPoolExecutor(2, get_context("spawn"), become_worker) as beside:
         # On a new machine most of the time goes into compiling, which is a matter of each process alone.
         others, vehicles = beside.submit(_others, home), beside.submit(_vehicles, home)
         with Curi("demo", "release", workers=workers, store=store, progress=progress) as curi:
@@ -126,8 +127,6 @@ MIDDLE = slice(30, 200), slice(70, 290)
 NOISE, SHIFTS = 0.2, ("long-to-bal", "long-to-oppo", "co-1-to-co-2", "rd-", "rd", "rd+")
 """How often an observer of vehicles sees an attribute wrong, and some of the shifts it meets."""
 SEEN = "; both observers see one attribute in five wrong"
-NARROW = 480
-"""The width of a chart of which two stand side by side."""
 COLORS = ("red", "blue", "green", "yellow", "cyan", "purple", "brown")
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from recombine import benchmarks
 from recombine.store.errors import UserError
+from recombine.store.outputs import free_folder
 from recombine.verbs import Answer, Open
 
 
@@ -22,6 +23,7 @@ def run(
     if what not in TOOLS:
         raise UserError(f"there is no tool '{what}'; choose one of {', '.join(TOOLS)}")
     known = benchmarks.get(benchmark)
+    free_folder(out)
     rows = {**asked, "render": asked.get("render") or "images"}
     with open() as study:
         told = {**study.settings, **{name: value for name, value in rows.items() if value}}

@@ -70,13 +70,15 @@ def train(
     place, store = folder_for_runs(out), store or Store.default()
     with tracked(track), engine(workers, progress) as running:
         study = networks.study(kinds[0], store, running)
-        store.need(networks.size(study, max(1, len(set(splits)))))
         jobs = [
             replace(kind, split=split, seed=number)
             for number in range(first_seed, first_seed + seeds)
             for split in dict.fromkeys(splits or networks.splits(study))
             for kind in kinds
         ]
+        for job in jobs:
+            of_networks.check(job, study)
+        of_networks.need_room(jobs, study, store, place)
         for job in jobs:
             of_networks.check(job, study, place)
         for job in {job.split: job for job in jobs}.values():

@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from starlette.testclient import TestClient
 from recombine import Closure, Curi, UserError
 from recombine.benchmarks.closure.pipeline import ClosureScale
 from recombine.benchmarks.rewards import verdict
+from recombine.harness import server
 from recombine.harness.book import Book
 from recombine.harness.server import app
 from recombine.harness.versions import TRIED, need
@@ -71,6 +73,7 @@ def test_the_server_answers_like_a_model_and_refuses_in_a_sentence(questions: Bo
     odd = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + base64.b64encode(b"x").decode()}}
     for wrong in (
         b"{",
+        b"[" * 100_000,
         {},
         {**asked, "model": "nobody"},
         {**asked, "messages": []},
@@ -82,6 +85,18 @@ def test_the_server_answers_like_a_model_and_refuses_in_a_sentence(questions: Bo
         answer = client.post("/v1/chat/completions", **sent)
         assert answer.status_code == 400 and answer.json()["error"]["message"]
     assert client.get("/v1/models", headers={"host": "elsewhere:8421"}).status_code == 403
+
+
+def test_the_server_reads_no_more_than_a_request_may_have(questions: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "LARGEST", 10_000)
+    client, sent = TestClient(app(questions, 8421), base_url="http://127.0.0.1:8421"), list[int]()
+
+    def body() -> Iterator[bytes]:
+        for number in range(50):
+            sent.append(number)
+            yield b" " * 1_000
+
+    assert client.post("/v1/chat/completions", content=body()).status_code == 413
 
 
 def test_another_major_version_is_refused_in_one_sentence() -> None:

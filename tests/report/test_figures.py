@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from recombine.metrics.intervals import Interval
-from recombine.report.figures import COLOURS, Bar, GapRow, bars, gap_chart, histogram, stand_alone, ticks
+from recombine.report.figures import COLOURS, NARROW, Bar, GapRow, bars, gap_chart, histogram, stand_alone, ticks
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROWS = [
@@ -74,3 +74,9 @@ def test_ticks_reach_the_top_in_few_steps(top: float) -> None:
     assert marks[0] == 0
     assert 3 <= len(marks) <= 7
     assert marks[-1] >= top * (1 - 1e-5)
+
+
+def test_a_narrow_chart_says_the_same_in_letters_of_the_same_size() -> None:
+    wide, narrow = gap_chart(ROWS), gap_chart(ROWS, width=NARROW)
+    assert {*texts(narrow)} >= {row.split for row in ROWS} | {f"{row.gap:.1f}" for row in ROWS}
+    assert "font-size:13px" in wide and "font-size:13px" in narrow and f'viewBox="0 0 {NARROW} ' in narrow

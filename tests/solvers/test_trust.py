@@ -15,8 +15,9 @@ pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombi
 
 from recombine.solvers.training import checkpoint
 from recombine.solvers.training.loop import load_best, train
-from recombine.solvers.training.records import read_config, read_metrics, read_results
-from recombine.solvers.training.tensors import METADATA
+from recombine.solvers.training.records import keep, read_config, read_metrics, read_results
+from recombine.solvers.training.tensors import METADATA, read_tensors
+from recombine.solvers.training.weights import write_weights
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from tests.solvers.objectives import KEY, TRAINING, Tiny, learn, run_in
@@ -221,3 +222,40 @@ def test_a_run_folder_of_pipes_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "config.json")
     with pytest.raises(UserError, match="it is no file"):
         read_config(tmp_path)
+
+
+def test_tensors_that_lie_over_one_another_are_refused(tmp_path: Path) -> None:
+    """Each is copied, so a small file could ask for any amount of memory."""
+    about = {"dtype": "U8", "shape": [1_000_000], "data_offsets": [0, 1_000_000]}
+    text = json.dumps({f"t{number}": about for number in range(10_000)}).encode()
+    (tmp_path / "bomb.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + bytes(1_000_000))
+    with pytest.raises(UserError, match="lie over one another"):
+        read_tensors(tmp_path / "bomb.safetensors")
+
+
+def test_the_card_of_foreign_weights_is_text(whole: Path, tmp_path: Path) -> None:
+    folder = copied(whole, tmp_path / "run")
+    config = json.loads((folder / "config.json").read_text())
+    odd = "x](javascript:1) <script>|\n# Title"
+    config |= {"network": {"name": odd}, "benchmark": "a]\nlicense: none", "note": odd}
+    (folder / "config.json").write_text(json.dumps(config))
+    card = (write_weights(folder, tmp_path / "weights") / "README.md").read_text()
+    assert "<script>" not in card and "\n# Title" not in card and "x](" not in card
+    assert card.count("\nlicense:") == 1
+
+
+def test_nothing_is_written_through_a_link_inside_a_run(whole: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "checkpoints").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UserError, match="leads out of"):
+        learn(tmp_path / "run")
+    runs, kept = copied(whole, tmp_path / "runs" / "one").parent, tmp_path / "kept"
+    config = json.loads((runs / "one" / "config.json").read_text()) | {"benchmark": "curi"}
+    (runs / "one" / "config.json").write_text(json.dumps(config))
+    (runs / "one" / "results.json").write_text(json.dumps({"length": config["length"]}))
+    kept.mkdir()
+    (kept / "one").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UserError, match="leads out of"):
+        keep(runs, kept, "curi")
+    assert not list((tmp_path / "elsewhere").iterdir())

@@ -1,5 +1,6 @@
 """Push and pull: the same bytes there and back, resumable, never replaced; to files, memory and a mock of S3."""
 
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from recombine.store.errors import UserError
 from recombine.store.recipe import Recipe
 from recombine.store.remote import BEGUN, MANIFEST, Place, pull, push
 from recombine.store.store import Store
+from recombine.store.untrusted import MOST
 from tests.commands import Run, refused
 from tests.store.mock_s3 import bucket
 
@@ -86,11 +88,11 @@ def test_a_pull_that_was_stopped_goes_on(folder: Path, tmp_path: Path, monkeypat
     push(folder, place)
     fetch = Place.fetch
 
-    def stopped(self: Place, name: str, part: Path) -> None:
+    def stopped(self: Place, name: str, part: Path, size: int) -> None:
         if len(fetched) == 2:
             raise KeyboardInterrupt
         fetched.append(name)
-        fetch(self, name, part)
+        fetch(self, name, part, size)
 
     with monkeypatch.context() as patch:
         patch.setattr(Place, "fetch", stopped)
@@ -98,7 +100,9 @@ def test_a_pull_that_was_stopped_goes_on(folder: Path, tmp_path: Path, monkeypat
             pull(place, tmp_path / "back")
     assert not (tmp_path / "back").exists()
     again: list[str] = []
-    monkeypatch.setattr(Place, "fetch", lambda self, name, part: again.append(name) or fetch(self, name, part))
+    monkeypatch.setattr(
+        Place, "fetch", lambda self, name, part, size: again.append(name) or fetch(self, name, part, size)
+    )
     assert contents(pull(place, tmp_path / "back")) == contents(folder) and len(again) == 1
 
 
@@ -166,3 +170,24 @@ def test_the_command_line(invoke: Run, folder: Path, tmp_path: Path) -> None:
     refused(invoke("push", tmp_path, place), "has no recipe.json")
     refused(invoke("push", folder, "gopher://there"), "is no place that can be reached")
     refused(invoke("pull", f"file://{tmp_path}/empty", "--out", tmp_path / "b"), f"has no {MANIFEST}")
+
+
+def test_a_place_that_sends_without_end_is_stopped(folder: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    """It says the right size, and then sends more: at most one byte of that is taken."""
+    place = str(tmp_path / "place")
+    push(folder, place)
+    taken: list[int] = []
+    there = Place(place)
+
+    class Endless(io.RawIOBase):
+        def read(self, size: int = -1) -> bytes:
+            taken.append(size)
+            return bytes(size)
+
+    monkeypatch.setattr(there.fs, "open", lambda *_, **__: Endless())
+    there.fetch("recipe.json", tmp_path / "part", 100)
+    assert sum(taken) == (tmp_path / "part").stat().st_size == 101
+    taken.clear()
+    with pytest.raises(UserError, match="larger than it says"):
+        there.read("recipe.json")
+    assert taken == [MOST + 1]

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from recombine.benchmarks import networks
 from recombine.benchmarks.clevr.pipeline import ClevrPipeline, ClevrScale
 from recombine.benchmarks.closure.pipeline import ClosurePipeline
 from recombine.benchmarks.curi.pipeline import CuriPipeline, Scale, Setup
@@ -53,7 +54,15 @@ def test_a_training_is_refused_before_it_starts(tmp_path: Path, monkeypatch: pyt
     assert not list((tmp_path / "run" / "checkpoints").iterdir())
 
 
-@pytest.mark.parametrize("words", [("curi", "--split", "counting"), ("closure", "--model", "lstm")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("curi", "--split", "counting"),
+        ("closure", "--model", "lstm"),
+        ("concept-world", "--split", "sequences", "--model", "mlp"),
+        ("super-clevr", "--split", "default", "--model", "film"),
+    ],
+)
 def test_a_training_asks_for_the_room_of_its_data_before_it_makes_them(
     words: tuple[str, ...], invoke: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -61,4 +70,18 @@ def test_a_training_asks_for_the_room_of_its_data_before_it_makes_them(
     monkeypatch.setenv("RECOMBINE_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(room.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 100_000}))
     refused(invoke("train", *words, "--out", tmp_path / "runs"), "free: choose a smaller --scale")
+    assert not [*(tmp_path / "home").rglob("*.parquet")] and not (tmp_path / "runs").exists()
+
+
+def test_a_training_asks_for_the_room_of_its_runs_before_it_makes_its_data(
+    invoke: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the runs are on a disk of their own, which is the full one."""
+    pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombine[models]'")
+    monkeypatch.setenv("RECOMBINE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(networks, "same_disk", lambda one, other: False)
+    free = {tmp_path / "home": 10**9, tmp_path: 10**6}
+    monkeypatch.setattr(room.shutil, "disk_usage", lambda place: type("Usage", (), {"free": free[place]}))
+    ran = invoke("train", "concept-world", "--split", "sequences", "--model", "mlp", "--out", tmp_path / "runs")
+    refused(ran, "Training in")
     assert not [*(tmp_path / "home").rglob("*.parquet")] and not (tmp_path / "runs").exists()

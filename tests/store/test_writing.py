@@ -290,3 +290,24 @@ def test_a_file_is_read_with_no_more_room_than_it_has(tmp_path: Path, monkeypatc
         assert read_bytes(tmp_path / "a", most=64 * 2**30) == b"a"
     finally:
         resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def test_checksums_that_somebody_else_has_laid_there_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kill between both folders of a draft leaves a name that others can read: what they put there is not used."""
+    draft = tmp_path / ".out.draft-0123456789abcdef"
+    draft.mkdir(0o700)
+    sums_of(draft).mkdir()
+    real = Path.lstat
+
+    def foreign(path: Path) -> os.stat_result:
+        about = real(path)
+        changed = [*about]
+        changed[4] += path == sums_of(draft)
+        return os.stat_result(changed)
+
+    monkeypatch.setattr(Path, "lstat", foreign)
+    with pytest.raises(UserError, match="belongs to somebody else"), writing(tmp_path / "out", again=True):
+        raise AssertionError
+    assert not (tmp_path / "out").exists()

@@ -113,10 +113,24 @@ def with_a_touched_picture(images: list[dict[str, Any]]) -> list[dict[str, Any]]
     return [{**images[0], "bytes": bytes(content)}, *images[1:]]
 
 
+def with_a_torn_file(folder: Path) -> None:
+    (file,) = folder.rglob("rows-*.parquet")
+    content = bytearray(file.read_bytes())
+    content[40 : len(content) // 2] = bytes(len(content) // 2 - 40)
+    file.write_bytes(content)
+
+
+def with_a_long_file(folder: Path) -> None:
+    (file,) = folder.rglob("rows-*.parquet")
+    file.write_bytes(file.read_bytes() * 2 + bytes(2**21))
+
+
 FORGED = {
     "says all strong value 12.5, and the seed gives 100.0": with_another_score,
     "says answer 'no way', and the seed gives '": with_another("answer", lambda _: "no way"),
     "image 1 of row closure-compare_mat-closure-test-": with_another("images", with_a_touched_picture),
+    "cannot be read as rows": with_a_torn_file,
+    "is far larger than what the seed gives": with_a_long_file,
 }
 
 
@@ -172,6 +186,7 @@ def nonsense(name: str, value: object) -> Callable[[Path], None]:
         (nonsense("n", "many"), "does not say what was asked for"),
         (nonsense("benchmark", "chess"), "there is no benchmark 'chess'"),
         (nonsense("options", {"dark": True}), "asks for what closure does not have"),
+        (nonsense("options", {"workers": 10**6}), "does not say what was asked for"),
     ],
 )
 def test_a_certificate_that_is_none_is_refused(

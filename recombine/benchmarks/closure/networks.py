@@ -201,7 +201,7 @@ class ClosureNetworks(Networks[Data]):
         if own.begin:
             _begun(job)
 
-    def size(self, study: Data, splits: int) -> int:
+    def size(self, jobs: Sequence[Job], study: Data) -> int:
         return study.study.clevr.size_estimate() + study.study.size_estimate(TESTS)
 
     def prepare(self, job: Job, study: Data) -> None:

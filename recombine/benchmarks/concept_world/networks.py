@@ -137,6 +137,12 @@ class ConceptWorldNetworks(Networks[ConceptWorldPipeline]):
         if job.options.weights is not None:
             _check_weights(Path(job.options.weights))
 
+    def size(self, jobs: Sequence[Job], study: ConceptWorldPipeline) -> int:
+        return study.size_estimate({_base(job) for job in jobs})
+
+    def weights(self, job: Job, study: ConceptWorldPipeline) -> int:
+        return sum(parameter.nbytes for parameter in self.network(job, study).parameters())
+
     def prepare(self, job: Job, study: ConceptWorldPipeline) -> None:
         study.folder(_base(job))
 

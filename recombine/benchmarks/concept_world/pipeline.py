@@ -1,6 +1,6 @@
 """ConceptWorld from a library of concepts to the samples of its experiments and their gaps."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -83,6 +83,17 @@ class ConceptWorldPipeline:
                 found.add(name)
                 todo += _called(self.library.definitions[name].body)
         return found
+
+    def size_estimate(self, names: Iterable[str]) -> int:
+        """Bytes of the samples of experiments that are still to be written, roughly."""
+        grid, missing = self.library.grid, [name for name in names if not self.store.has(self.recipe(name))]
+        lines = [
+            line
+            for name in missing
+            for part in (self.experiment(name).train, *self.experiment(name).tests.values())
+            for line in part
+        ]
+        return sum(line.count for line in lines) * (grid.width * grid.height + 1_000)
 
     def folder(self, name: str) -> Path:
         """The samples of an experiment, one Parquet file for training and one for each test."""

@@ -323,15 +323,8 @@ class ConceptWorld(Study):
         return deal(self._divided, how, name, Key(self.seed) / "split" / how, share, divergence, atoms)
 
     def need_room(self, splits: Splits = ()) -> None:
-        grid = self.study.library.grid
-        lines = (
-            line
-            for name in self._named(splits)
-            if not self.store.has(self.study.recipe(name))
-            for lines in parts_of(self._experiment(name)).values()
-            for line in lines
-        )
-        self.store.need(sum(line.count for line in lines) * (grid.width * grid.height + 1_000))
+        names = [self._experiment(name).name for name in self._named(splits)]
+        self.store.need(self.study.size_estimate(names))
 
 
 def parts_of(experiment: Experiment) -> dict[str, tuple[Line, ...]]:

@@ -141,8 +141,8 @@ class CuriNetworks(Networks[CuriPipeline]):
             raise UserError(f"episodes must be at least 1, not {job.options.episodes}")
         study.split(job.split)
 
-    def size(self, study: CuriPipeline, splits: int) -> int:
-        return study.size_estimate((*LEARNT, "test"), splits, 1)
+    def size(self, jobs: Sequence[Job], study: CuriPipeline) -> int:
+        return study.size_estimate((*LEARNT, "test"), len({job.split for job in jobs}), 1)
 
     def prepare(self, job: Job, study: CuriPipeline) -> None:
         for part in (*LEARNT, "test"):

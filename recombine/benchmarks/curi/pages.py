@@ -15,7 +15,7 @@ from recombine.metrics.gap import mean_drop
 from recombine.metrics.intervals import bootstrap
 from recombine.render.schematic import draw, phrases
 from recombine.report.document import Card, Chapter, Figure, Item
-from recombine.report.figures import Bar, bars, histogram
+from recombine.report.figures import NARROW, Bar, bars, histogram
 from recombine.report.gaps import Gaps
 from recombine.report.table import Column, Table
 from recombine.store.errors import UserError
@@ -248,7 +248,7 @@ def _gap_items(gaps: Gaps) -> Iterator[Item]:
     kind = str(gaps.settings["negatives"])
     for metric in gaps.metrics:
         caption = f"{METRICS[metric]}, {kind} negatives."
-        yield Figure(f"gap-{metric.lower()}-{kind}", caption, gaps.chart(metric))
+        yield Figure(f"gap-{metric.lower()}-{kind}", caption, gaps.chart(metric), gaps.chart(metric, NARROW))
         yield from gaps.tables(metric)
 
 

@@ -1,6 +1,5 @@
 """`recombine report human`: the learner fitted to one list of judgements, beside people, concept by concept."""
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,6 +18,7 @@ from recombine.report.scatter import Dot, panels, scatter_chart
 from recombine.report.table import Cell, Column, Table
 from recombine.store.errors import UserError
 from recombine.store.outputs import free_file
+from recombine.store.untrusted import read_json
 
 TITLE = "People beside the ideal learner"
 INTRO = (
@@ -81,11 +81,8 @@ def _list_of(file: Path, wanted: str | None, flag: str, taken: tuple[str, ...]) 
 
 
 def _in_words(file: Path) -> dict[str, str]:
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UserError(f"{file} cannot be read ({error}); give a JSON file of concepts in words") from None
-    if not isinstance(found, dict) or not all(isinstance(text, str) for text in found.values()):
+    found: dict[str, str] = read_json(file, advice="give a JSON file of concepts in words")
+    if not all(isinstance(text, str) for text in found.values()):
         raise UserError(f"{file} must be a JSON object with a text for each name of a concept")
     return found
 

@@ -48,6 +48,8 @@ WIDTHS = (16, 32, 48, 64, 64)
 """The channels of the convolutions that look at pictures at laptop size."""
 NARROW = 64
 """The width of networks that look at pictures at laptop size."""
+QUESTION_BYTES = 200
+"""Bytes of a question in arrays, at most."""
 GROUNDING = {"laptop": 0.3, "paper": 0.5}
 """The share of mDETR's steps in which it learns to find objects alone, by size."""
 
@@ -174,6 +176,23 @@ class SuperClevrNetworks(Networks[Data]):
             raise UserError("NSCL is given the boxes of objects; choose the view pixels or objects")
         if job.model == MDETR and own.view != "pixels":
             raise UserError(f"mDETR finds objects in pictures; it cannot see the view '{own.view}'")
+
+    def size(self, jobs: Sequence[Job], study: Data) -> int:
+        found: dict[str, int] = {}
+        for job in jobs:
+            places: list[tuple[str, Part]] = [(job.split, "train"), (job.split, "val")]
+            places += [(variant, "test") for variant in tests_of(job.split)]
+            for variant, part in places:
+                pipeline, about = study.at(variant), job.options.about
+                images, size = pipeline.count(part), picture_size(job.options.picture)
+                found[pipeline.scenes_recipe(part).digest] = pipeline.size_estimate((part,))
+                asked = study.arrays_recipe(variant, part, about, images)
+                found[asked.digest] = images * pipeline.each(about) * QUESTION_BYTES
+                if self._looks_at_pictures(job) and not study.store.has(
+                    drawn := study.pictures_recipe(variant, part, size, images)
+                ):
+                    found[drawn.digest] = images * size[0] * size[1] * 3
+        return sum(found.values())
 
     def prepare(self, job: Job, study: Data) -> None:
         self._asked(job, study, job.split, "train")

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from recombine.store.errors import UserError
+from recombine.store.paths import within
 from recombine.store.store import read_table
 from recombine.store.untrusted import read_json
 from recombine.store.writing import write_atomically, write_text
@@ -79,13 +80,14 @@ def keep(out: Path, kept: Path, benchmark: str) -> list[str]:
     for run, config, results in runs_of(out, benchmark):
         if results is None:
             continue
-        there = kept / run.name / "config.json"
+        place = within(kept, run.name)
+        there = place / "config.json"
         if there.exists() and identity_of(read_config(there.parent)) != identity_of(config):
             raise UserError(f"{there.parent} holds another run than {run}; keep this one in another folder")
         for name in KEPT:
             if (run / name).exists():
-                (kept / run.name).mkdir(parents=True, exist_ok=True)
-                write_atomically(kept / run.name / name, partial(_copy, run / name))
+                place.mkdir(parents=True, exist_ok=True)
+                write_atomically(place / name, partial(_copy, run / name))
         names.append(run.name)
     return names
 

@@ -72,7 +72,7 @@ class Run:
             yield
             return
         try:
-            self.last.parent.mkdir(parents=True, exist_ok=True)
+            within(self.folder, "checkpoints").mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(f"{self.folder} cannot be made ({error.strerror}); choose another folder") from None
         busy = f"{self.folder} is being trained by another process; wait until it is done, or choose another folder"
@@ -92,11 +92,8 @@ class Run:
                     self.tracker = None
 
     def need_room(self, weights: int) -> None:
-        """Refuse a disk without room for checkpoints of so many bytes of weights, each written before the old one goes.
-
-        The last has the weights and up to two numbers of the optimiser for each; the best has the weights.
-        """
-        need_room(self.folder, 2 * 4 * weights + 2**20, f"The training in {self.folder}", "choose another folder")
+        """Refuse a disk without room for checkpoints of so many bytes of weights."""
+        need_room(self.folder, room_of(weights), f"The training in {self.folder}", "choose another folder")
 
     def begin(self, step: int) -> None:
         """Go on from a step: what was measured after it, before an interruption, will be measured again."""
@@ -134,6 +131,14 @@ class Run:
         columns = dict(zip(Measured._fields, zip(*self.measured))) if self.measured else {n: () for n in SCHEMA.names}
         table = pa.table({name: list(column) for name, column in columns.items()}, SCHEMA)
         write_atomically(self.folder / "metrics.parquet", lambda draft: pq.write_table(table, draft))
+
+
+def room_of(weights: int) -> int:
+    """Bytes of a run with so many bytes of weights, where each checkpoint is written before the old one goes.
+
+    The last has the weights and up to two numbers of the optimiser for each; the best has the weights.
+    """
+    return 2 * 4 * weights + 2**20
 
 
 def must_be_same(folder: Path, identity: Identity) -> None:

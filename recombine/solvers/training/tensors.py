@@ -95,6 +95,8 @@ def _read(whole: bytes) -> tuple[dict[str, Tensor], dict[str, str]]:
     if wanted is not None and wanted != _checksum(header, data):
         raise ValueError("it does not have the bytes it was written with")
     del header[METADATA]
+    if sum(max(0, end - start) for start, end in (about["data_offsets"] for about in header.values())) > len(data):
+        raise ValueError("its tensors lie over one another")  # each takes room of its own
     return {name: _tensor(about, data) for name, about in header.items()}, metadata
 
 

@@ -5,6 +5,7 @@ opens the file.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from recombine.solvers.training.records import read_config, read_results
 from recombine.solvers.training.run import machine
 from recombine.solvers.training.tensors import read_tensors, write_tensors
 from recombine.store.errors import UserError
+from recombine.store.outputs import free_folder
+from recombine.store.text import markdown
 from recombine.store.writing import write_text, writing
 
 MODEL, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
@@ -22,6 +25,7 @@ INSIDE = "network/"
 
 def write_weights(run: Path, out: Path) -> Path:
     """Weights, config and card of a run in a new folder, all or nothing."""
+    free_folder(out)
     config, results, best = read_config(run), read_results(run), run / "checkpoints" / "best.safetensors"
     if not best.exists():
         raise UserError(f"{run} has no weights yet; train it a little longer")
@@ -39,8 +43,11 @@ def write_weights(run: Path, out: Path) -> Path:
 
 
 def _card(config: Mapping[str, Any], results: Mapping[str, Any] | None, weights: int) -> str:
-    name, benchmark = str(config.get("network", {}).get("name", "network")), str(config.get("benchmark", "recombine"))
-    scores = [f"| {name} | {value:.4f} |" for name, value in _scores((results or {}).get("scores", results) or {})]
+    network = config.get("network")
+    name = markdown(network.get("name", "network") if isinstance(network, dict) else "network")
+    benchmark = re.sub(r"[^\w-]", "", str(config.get("benchmark", "recombine")))[:100]
+    found = _scores((results or {}).get("scores", results) or {})
+    scores = [f"| {markdown(test)} | {value:.4f} |" for test, value in found]
     table = ["| test | value |", "|---|--:|", *scores] if scores else ["It was not tested yet."]
     settings = {name: value for name, value in config.items() if not isinstance(value, dict | list)}
     lines = [
@@ -52,7 +59,7 @@ def _card(config: Mapping[str, Any], results: Mapping[str, Any] | None, weights:
         f"# {name} on {benchmark}",
         "",
         f"{weights:,} weights, trained by Recombine {machine()['recombine']} on data made from a seed: "
-        f"{', '.join(f'{name} {value}' for name, value in settings.items())}.",
+        f"{markdown(', '.join(f'{name} {value}' for name, value in settings.items()))}.",
         f"`{CONFIG}` holds everything that decided it.",
         "",
         *table,
