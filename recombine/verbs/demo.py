@@ -126,7 +126,10 @@ SIZE, WIDTH, HEIGHT, SHOWN = 5.0, 360, 270, 7
 MIDDLE = slice(30, 200), slice(70, 290)
 NOISE, SHIFTS = 0.2, ("long-to-bal", "long-to-oppo", "co-1-to-co-2", "rd-", "rd", "rd+")
 """How often an observer of vehicles sees an attribute wrong, and some of the shifts it meets."""
-SEEN = "; both observers see one attribute in five wrong"
+SEEN = (
+    "; both observers see one attribute in five wrong, and six shifts are shown: "
+    "recombine gap super-clevr --noise 0.2 has all, also those where the weak one gains"
+)
 COLORS = ("red", "blue", "green", "yellow", "cyan", "purple", "brown")
 
 
