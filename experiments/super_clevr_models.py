@@ -36,6 +36,7 @@ def main() -> None:
     options.add_argument("--pictures", type=int, default=Parsers.pictures)
     options.add_argument("--steps", type=int, default=Parsers.steps)
     options.add_argument("--images", type=int, default=200, help="of every test")
+    options.add_argument("--seed", type=int, default=0, help="of the tests")
     options.add_argument("--workers", type=int, default=1)
     given = options.parse_args()
     torch.set_num_threads(1)
@@ -46,7 +47,7 @@ def main() -> None:
                 print(name, flush=True)
                 (parsers.longer if given.longer else parsers.parser)(name)
         if given.what == "test":
-            tests = Tests(given.images, parsers.store, workers)
+            tests = Tests(given.images, parsers.store, workers, given.seed)
             given.keep.mkdir(parents=True, exist_ok=True)
             for name in given.variant or LEARNT:
                 file = given.keep / (f"longer-{name}.json" if given.longer else f"{name}.json")

@@ -67,9 +67,9 @@ def mark(asked: Examples, said: np.ndarray) -> Marks:
 
 
 def scores(classes: tuple[str, ...], means: Marks) -> dict[str, float]:
-    each = f1(means["confusion"])
+    each, asked = f1(means["confusion"]), means["confusion"].sum(axis=1) > 0  # a made split may ask for few classes
     others = {name: float(means[name]) for name in ("accuracy", "probability")}
-    return {"F1": float(each.mean()), **others, **{f"F1 {name}": float(one) for name, one in zip(classes, each)}}
+    return {"F1": float(each[asked].mean()), **others, **{f"F1 {name}": float(one) for name, one in zip(classes, each)}}
 
 
 @dataclass(frozen=True, eq=False)

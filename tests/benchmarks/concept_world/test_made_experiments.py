@@ -8,6 +8,7 @@ import pytest
 
 from recombine import ConceptWorld, Key, UserError
 from recombine.benchmarks.concept_world.classes import extension_of
+from recombine.benchmarks.concept_world.exam import scores
 from recombine.benchmarks.concept_world.made_experiments import TEST, Divided, experiments, holds_out
 from recombine.benchmarks.concept_world.reader import load_library, read_file
 from recombine.store.store import Store
@@ -88,3 +89,8 @@ def test_a_split_that_cannot_be_is_refused(pair: tuple[str, str], told: str, tmp
     one = Divided(library, library.experiments["bars"])
     with pytest.raises(UserError, match=told):
         experiments([one], MadeSplit("mine", "own", "concept-world", (pair,)))
+
+
+def test_classes_that_are_not_asked_for_do_not_count() -> None:
+    marks = {"confusion": np.array([[0.5, 0, 0], [0, 0.5, 0], [0, 0, 0]]), "accuracy": 1.0, "probability": 1.0}
+    assert scores(("red", "blue", "mixed"), marks)["F1"] == 1  # type: ignore[arg-type]
