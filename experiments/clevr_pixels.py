@@ -48,12 +48,13 @@ FEWEST = 15
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--scenes", type=int, default=100, help="of the validation part, at scale demo")
+    options.add_argument("--seed", type=int, default=0, help="of the world whose scenes are looked at")
     options.add_argument("--run", type=Path, help="a span parser or generator of closure, trained at scale demo")
     options.add_argument("--parser", type=Path, default=sight.FILE)
     options.add_argument("--figure", type=Path, help="writes how sure the parser is, and how often it is right")
     given = options.parse_args()
     torch.set_num_threads(1)
-    study = ClevrPipeline(clevr_scale("demo"), 0, Store.default())
+    study = ClevrPipeline(clevr_scale("demo"), given.seed, Store.default())
     scenes = study.scenes("val")[: given.scenes]
     parser = sight.parser(given.parser)
     pictures = raytrace(scenes, 320, 240, ("rgb", "objects"))
