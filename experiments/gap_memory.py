@@ -19,7 +19,7 @@ def main(scenes: int = 4_000_000, *splits: str) -> None:
         scale = Scale(f"{scenes} scenes", scenes, 2_000_000, 200, 50, 200)
         with rc.Curi(scale, "release", store=Store(Path(place))) as curi:
             for one in curi.gap(splits).of():
-                print(f"{one.split}: strong {one.strong}, weak {one.weak}")
+                print(f"{one.split}, {one.gap.metric}: a gap of {one.gap.gap.value:.2f}")
         size = sum(file.stat().st_size for file in Path(place).rglob("*") if file.is_file())
     held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"{scenes:,} scenes, a store of {size / 2**30:.1f} GB: at most {held:.2f} GB of memory, ", end="")
