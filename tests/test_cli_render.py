@@ -252,7 +252,6 @@ def test_clevr_has_no_sound_and_no_official_images(run: Run, tmp_path: Path) -> 
     refused(run("make", *CLEVR, "--render", "sounds", "--out", tmp_path / "made"), "the scenes of clevr have no sound")
     words = ("--render", "images", "--format", "json", "--out", tmp_path / "made")
     refused(run("make", *CLEVR, *words), "no format 'json' for images and sounds")
-    refused(run("make", "closure", *CLEVR[1:], "--render", "images"), "the scenes of closure are not drawn")
 
 
 def spoil(dataset: Path, change: Callable[[Any], Any]) -> None:

@@ -354,8 +354,13 @@ def check(job: Job, study: Any, out: Path | None = None) -> None:
     if out is not None:
         must_be_same(out / job.name, identity(job))  # before any data are made
     job.networks.check(job, study)
-    if out is not None:
-        must_be_same(out / job.name, identity(job, study))
+
+
+def check_data(job: Job, study: Any, out: Path) -> None:
+    """Refuse a run of the same name with other data; these may have to be made for it."""
+    from recombine.solvers.training.run import must_be_same
+
+    must_be_same(out / job.name, identity(job, study))
 
 
 def need_room(jobs: Sequence[Job], study: Any, store: Store, out: Path) -> None:

@@ -77,10 +77,10 @@ def train(
             for kind in kinds
         ]
         for job in jobs:
-            of_networks.check(job, study)
+            of_networks.check(job, study, place)
         of_networks.need_room(jobs, study, store, place)
         for job in jobs:
-            of_networks.check(job, study, place)
+            of_networks.check_data(job, study, place)
         for job in {job.split: job for job in jobs}.values():
             networks.prepare(job, study)
         folders = running.map(_Learn(store.home, place), jobs, "runs")

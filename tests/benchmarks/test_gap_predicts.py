@@ -31,7 +31,7 @@ def test_records_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     assert records(tmp_path, "gone") == []
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "bad.json").write_text("{")
-    with pytest.raises(UserError, match=r"bad\.json cannot be read"):
+    with pytest.raises(UserError, match=r"bad\.json is not complete JSON: .*; write it again: recombine gap --out"):
         records(tmp_path, "bad")
 
 
