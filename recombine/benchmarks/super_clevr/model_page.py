@@ -116,9 +116,9 @@ def table_1(kept: Kept, factor: str) -> Table:
         Column("tested on"),
         Column("trained on"),
         Column("NSVQA", "right"),
-        Column("paper", "right", ".1f"),
+        Column("NSVQA, paper", "right", ".1f"),
         Column("P-NSVQA, appendix E", "right"),
-        Column("paper", "right", ".1f"),
+        Column("P-NSVQA, appendix E, paper", "right", ".1f"),
         Column("P-NSVQA, joint", "right"),
     )
     note = {
@@ -148,10 +148,10 @@ def table_2(kept: Kept) -> Table:
             ]
             texts = [one.text() for one in found] + [""] * (2 - len(found))
             less = "" if model == "nsvqa" else _less(kept, factor, model, images).text("+.1f")
-            rows.append((factor, said, texts[0], published.TABLE_2[PAPER[model]][factor], less, texts[1]))
+            rows.append((said, factor, texts[0], published.TABLE_2[PAPER[model]][factor], less, texts[1]))
     columns = (
-        Column("factor"),
         Column("model"),
+        Column("factor"),
         Column("as Table 2", "right"),
         Column("paper", "right", ".2f"),
         Column("more than NSVQA's", "right"),
