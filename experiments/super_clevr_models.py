@@ -60,7 +60,7 @@ def main() -> None:
                     print(name, {test: summary(right) for test, right in found["tests"].items()}, flush=True)
 
     if given.what == "page":
-        print(write_page(read_kept(given.keep), given.out, read_kept(given.keep / "smaller")))
+        print(write_page(read_kept(given.keep), given.out))
 
 
 def summary(right):

@@ -236,8 +236,8 @@ def _table(paper: str, found: Sequence[Count]) -> Table:
         Column("item"),
         Column("what"),
         *(Column(name, "right") for name in NUMBERS),
-        Column("where"),
-        Column("why"),
+        Column("where", prose=True),
+        Column("why", prose=True),
     )
     return Table(paper, columns, tuple(_row(one) for one in found))
 

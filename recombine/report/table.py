@@ -24,16 +24,16 @@ from recombine.store.errors import UserError
 from recombine.store.text import markdown
 
 Cell = str | int | float | Interval | None
-_CODE = re.compile(r"`([^`]+)`")
+_CODE, _PAGE = re.compile(r"`([^`]+)`"), re.compile(r"\[([^]]+)\]\(([\w./#-]+)\)")
 
 
 def prose(text: str) -> str:
-    """Text as HTML, with what stands between backticks as code.
+    """Words of ours as HTML, with what stands between backticks as code, and with links to pages.
 
-    >>> prose("`--strict` leaves a < b out")
-    '<code>--strict</code> leaves a &lt; b out'
+    >>> prose("`--strict` leaves a < b out: [results](curi.md)")
+    '<code>--strict</code> leaves a &lt; b out: <a href="curi.md">results</a>'
     """
-    return _CODE.sub(r"<code>\1</code>", escape(text))
+    return _PAGE.sub(r'<a href="\2">\1</a>', _CODE.sub(r"<code>\1</code>", escape(text)))
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,8 @@ class Column:
     format: str = ".1f"
     keep: bool = False
     """Whether it is shown however narrow the terminal is; the first column always is."""
+    prose: bool = False
+    """Whether its cells are words of ours, in which code and links stand as Markdown has them."""
 
     def text(self, cell: Cell) -> str:
         """A cell as every renderer shows it."""
@@ -88,12 +90,14 @@ class Table:
         return f'<figure class="table">{title}{box}{note}</figure>'
 
     def _html_row(self, texts: list[str]) -> str:
-        return "".join(f"<td{_right(column)}>{escape(text)}</td>" for column, text in zip(self.columns, texts))
+        cells = [prose(text) if column.prose else escape(text) for column, text in zip(self.columns, texts)]
+        return "".join(f"<td{_right(column)}>{cell}</td>" for column, cell in zip(self.columns, cells))
 
     def markdown(self) -> str:
         rule = [{"left": ":---", "right": "---:"}[column.align] for column in self.columns]
         names = [markdown(column.name) for column in self.columns]
-        rows = [[markdown(text) for text in row] for row in self.texts()]
+        ours = [column.prose for column in self.columns]
+        rows = [[text if own else markdown(text) for own, text in zip(ours, row)] for row in self.texts()]
         lines = [f"| {' | '.join(line)} |" for line in (names, rule, *rows)]
         parts = (f"**{markdown(self.title)}**" if self.title else "", "\n".join(lines), markdown(self.note))
         return "\n\n".join(part for part in parts if part)

@@ -5,7 +5,6 @@ Intervals are over images: those with the same number in two tests are drawn tog
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -102,21 +101,7 @@ def in_domain(kept: Kept) -> Table:
     return Table("Trained and tested on default (Figure 3)", columns, tuple(rows), note)
 
 
-def of_factor(kept: Kept, smaller: Kept, factor: str) -> Kept:
-    """The parsers that are compared for a factor: those kept, or if some are missing smaller ones."""
-    return kept if complete(kept, factor) else smaller
-
-
-def _size(kept: Kept, factor: str) -> str:
-    """How long the parsers of a factor were trained and tested."""
-    one = next(kept[name] for name in (DEFAULT, *TRAINED[factor].values()) if name in kept)
-    return (
-        f"Smaller than the others, and with parsers of an earlier version: {one['pictures']:,} pictures and "
-        f"{one['steps']:,} steps of close-ups of 48 pixels, a detector of 300 steps, {one['images']} images a test."
-    )
-
-
-def table_1(kept: Kept, factor: str, small: bool = False) -> Table:
+def table_1(kept: Kept, factor: str) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for tested, on in FACTORS[factor].items():
         for trained, by in TRAINED[factor].items():
@@ -131,24 +116,21 @@ def table_1(kept: Kept, factor: str, small: bool = False) -> Table:
         Column("tested on"),
         Column("trained on"),
         Column("NSVQA", "right"),
-        Column("paper", "right", ".1f"),
+        Column("NSVQA, paper", "right", ".1f"),
         Column("P-NSVQA, appendix E", "right"),
-        Column("paper", "right", ".1f"),
+        Column("P-NSVQA, appendix E, paper", "right", ".1f"),
         Column("P-NSVQA, joint", "right"),
     )
     note = {
         "redundancy": "Programs are given, and a parser never reads a question: all three columns are one parser.",
         "distribution": "As in the paper's table these are pictures with textures: bal is hard.",
     }.get(factor, "")
-    if small:
-        note = f"{note} {_size(kept, factor)}".strip()
     return Table(f"Table 1: {factor}", columns, tuple(rows), note)
 
 
-def table_2(all_kept: Kept, smaller: Kept) -> Table:
+def table_2(kept: Kept) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for factor in FACTORS:
-        kept = of_factor(all_kept, smaller, factor)
         if not complete(kept, factor):
             continue
         images = kept[DEFAULT if factor == "redundancy" else next(iter(TRAINED[factor].values()))]["images"]
@@ -166,19 +148,16 @@ def table_2(all_kept: Kept, smaller: Kept) -> Table:
             ]
             texts = [one.text() for one in found] + [""] * (2 - len(found))
             less = "" if model == "nsvqa" else _less(kept, factor, model, images).text("+.1f")
-            rows.append((factor, said, texts[0], published.TABLE_2[PAPER[model]][factor], less, texts[1]))
+            rows.append((said, factor, texts[0], published.TABLE_2[PAPER[model]][factor], less, texts[1]))
     columns = (
-        Column("factor"),
         Column("model"),
+        Column("factor"),
         Column("as Table 2", "right"),
         Column("paper", "right", ".2f"),
         Column("more than NSVQA's", "right"),
         Column("as appendix D", "right"),
     )
-    note = "Less is more robust."
-    if small := [factor for factor in FACTORS if not complete(all_kept, factor) and complete(smaller, factor)]:
-        note += f" Of the smaller parsers, as above: {', '.join(small)}."
-    return Table("Table 2: relative degrade, percent", columns, tuple(rows), note)
+    return Table("Table 2: relative degrade, percent", columns, tuple(rows), "Less is more robust.")
 
 
 def _less(kept: Kept, factor: str, model: str, images: int) -> Interval:
@@ -273,15 +252,11 @@ def calibration(kept: Kept) -> Figure:
     return Figure("calibration", said, scatter_chart(dots, title, "belief, percent", "right, percent", diagonal=True))
 
 
-def chapters(kept: Kept, smaller: Kept) -> Iterable[Chapter]:
+def chapters(kept: Kept) -> Iterable[Chapter]:
     yield Chapter("In domain", (in_domain(kept),), _verdict(kept))
-    tables = [
-        table_1(mine, factor, mine is smaller)
-        for factor in FACTORS
-        if complete(mine := of_factor(kept, smaller, factor), factor)
-    ]
+    tables = [table_1(kept, factor) for factor in FACTORS if complete(kept, factor)]
     yield Chapter("Out of domain", tuple(tables), "Percent.")
-    yield Chapter("Relative degrade", (table_2(kept, smaller),), "What is lost under a shift, as a share.")
+    yield Chapter("Relative degrade", (table_2(kept),), "What is lost under a shift, as a share.")
     yield Chapter("Redundancy removed", (table_3(kept),), "With the parser and the images of default.")
     yield Chapter("Parts", (parts(kept),), "An extension: the paper's table is about objects.")
     read = kept[DEFAULT]["read"]
@@ -309,13 +284,13 @@ def _verdict(kept: Kept) -> str:
     )
 
 
-def write_page(kept: Kept, out: Path, smaller: Kept = MappingProxyType({})) -> Path:
-    """The page, with what is not there named; `smaller` stands in for factors whose parsers are not all kept."""
+def write_page(kept: Kept, out: Path) -> Path:
+    """The page, with what is not there named."""
     if DEFAULT not in kept:
         raise UserError(
             "there are no scores of the default variant; run `experiments/super_clevr_models.py test` first"
         )
-    missing = [factor for factor in FACTORS if not complete(of_factor(kept, smaller, factor), factor)]
+    missing = [factor for factor in FACTORS if not complete(kept, factor)]
     mine, models = kept[DEFAULT], len(REASONERS)
     intro = (
         f"{models} symbolic models, one training and one seed each, at a reduced size: every attribute network saw "
@@ -328,4 +303,4 @@ def write_page(kept: Kept, out: Path, smaller: Kept = MappingProxyType({})) -> P
     )
     if missing:
         intro += f" Not all parsers are trained yet for: {', '.join(missing)}."
-    return write_document(out, "Super-CLEVR: NSVQA and P-NSVQA", intro, chapters(kept, smaller))
+    return write_document(out, "Super-CLEVR: NSVQA and P-NSVQA", intro, chapters(kept))
