@@ -53,5 +53,5 @@ class AttributeNet(nn.Module):
         values = self.say(thought).float().split(self.values, dim=1)
         if self.say_parts is None:
             return Told(values, cut.new_zeros(len(cut), 0), ())
-        said = self.say_parts(thought).float().reshape(len(cut), self.parts, -1)
+        said = self.say_parts(thought).float().unflatten(1, (self.parts, -1))  # of no close-up too
         return Told(values, said[..., 0], said[..., 1:].split(self.looks, dim=2))

@@ -100,6 +100,11 @@ def test_squares_are_cut_out_around_boxes() -> None:
     np.testing.assert_allclose(places(box)[0], [60 / 320, 0, 40 / 320, 40 / 320], atol=1e-6)
 
 
+def test_a_picture_in_which_nothing_is_found_has_no_parts() -> None:
+    told = AttributeNet(2, (2, 3), 68, (8, 2)).eval()(torch.zeros(0, 3, 64, 64), torch.zeros(0, 4))
+    assert told.parts.shape == (0, 68) and [tuple(look.shape) for look in told.looks] == [(0, 68, 8), (0, 68, 2)]
+
+
 def test_a_closer_look_is_trained_saved_and_read(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     words = sight.part_words(WORLD)
