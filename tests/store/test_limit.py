@@ -1,5 +1,6 @@
 """A limit decides whether there is a result, and is told in a sentence."""
 
+import mmap
 import threading
 import time
 from math import inf
@@ -32,7 +33,8 @@ def test_too_much_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     taken = []
     with pytest.raises(Exceeded, match=r"want of memory: it took over 50 MB"), limited(size=50e6, what="it"):
         for _ in range(20):
-            taken.append(np.ones(5 * 10**6))  # so much at once is never memory that was used before
+            taken.append(mmap.mmap(-1, 20 * 10**6))  # an array could take memory that this process has had for long
+            np.frombuffer(taken[-1], np.uint8)[:] = 1
             check()
     assert len(taken) < 20
     assert memory() > 0
