@@ -92,6 +92,15 @@ def test_it_has_every_verb(invoke: Run, folder: Path) -> None:
     assert invoke("table", "pairs", "--out", "runs.md").code == 0
     (run,) = [path for path in Path("runs").iterdir() if path.name.endswith("-0")]
     assert invoke("eval", run).code == 0
+    assert invoke("split", "pairs", "--how", "pairwise", "--out", "made.json").code == 0
+    for words in (
+        ("gap",),
+        ("rows", "--render", "words", "--out", "made"),
+        ("eval", "--solver", "majority"),
+        ("train",),
+    ):
+        assert invoke(words[0], "pairs", "--split", "made.json", *words[1:]).code == 0
+    assert invoke("eval", "runs/pairs-made-mlp-0").code == 0
 
 
 def test_help_has_its_options_and_no_others(invoke: Run) -> None:

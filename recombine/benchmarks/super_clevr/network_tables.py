@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from recombine.benchmarks.run_tables import bar, curve_figure, growth_table
+from recombine.benchmarks.run_tables import bar, curve_figure, growth_table, score_table
 from recombine.benchmarks.runs import Group, Outcomes
 from recombine.benchmarks.super_clevr import published
 from recombine.benchmarks.super_clevr.variants import DEFAULT, FACTORS, TRAINED
@@ -56,7 +56,7 @@ def _bounded(values: np.ndarray) -> Interval:
 
 def tables(outcomes: Outcomes) -> list[Table]:
     """Figure 3, Table 1 by factor, Table 2, and accuracy by type of question."""
-    groups = [group for group in outcomes.groups if group.job.options.about == "object"]
+    groups = [group for group in outcomes.groups if group.job.options.about == "object" and not group.job.made]
     parts = [group for group in outcomes.groups if group.job.options.about == "part"]
     found = [
         in_domain(groups),
@@ -66,6 +66,7 @@ def tables(outcomes: Outcomes) -> list[Table]:
         type_table(groups),
         part_table(parts),
         growth_table(outcomes.groups, "On the first 2,000 validation questions of the variant.") if groups else None,
+        *(score_table(f"Split {world}", some, {}) for world, some in outcomes.worlds() if some[0].job.made),
     ]
     return [table for table in found if table is not None and table.rows]
 
