@@ -152,8 +152,8 @@ def _numbered(content: bytes | memoryview, number: int) -> tuple[Lines, Lines]:
     stored[:, STORED.size :] = rows
     view, step = memoryview(stored.tobytes()), stored.shape[1]
     below = len(lines.packed) - tall
-    packed = [*(view[low : low + step] for low in range(0, tall * step, step)), *[b""] * below]
-    return Lines(packed, *(np.pad(one, (0, below)) for one in _sums(rows))), lines
+    packed: list[bytes | memoryview] = [view[low : low + step] for low in range(0, tall * step, step)]
+    return Lines(packed + [b""] * below, *(np.pad(one, (0, below)) for one in _sums(rows))), lines
 
 
 @lru_cache(maxsize=1024)
@@ -174,12 +174,17 @@ def _white(many: int, lines: int) -> Lines:
 def _side_by_side(parts: Sequence[Lines]) -> Lines:
     """The lines of parts next to each other, as one part after the other along every line."""
     packed = [piece for row in zip(*(part.packed for part in parts)) for piece in row]
-    return Lines(packed, *(np.stack([part[column] for part in parts], 1).reshape(-1) for column in (1, 2, 3)))
+    return Lines(packed, *(np.stack(some, 1).reshape(-1) for some in _numbers(parts)))
+
+
+def _numbers(parts: Sequence[Lines]) -> list[list[np.ndarray]]:
+    """Sizes, totals and weighted sums of parts."""
+    return [[part.size for part in parts], [part.total for part in parts], [part.weighted for part in parts]]
 
 
 def _checksum(parts: Sequence[Lines]) -> bytes:
     """Adler's, of all lines before they were packed."""
-    size, total, weighted = (np.concatenate([part[column] for part in parts]) for column in (1, 2, 3))
+    size, total, weighted = map(np.concatenate, _numbers(parts))
     after = size.sum() - np.cumsum(size)
     low = (1 + total.sum()) % PRIME
     high = (size.sum() + (weighted + after % PRIME * total).sum()) % PRIME

@@ -52,8 +52,8 @@ def held_out(table: pa.Table, made: MadeSplit, dialect: Dialect = CLEVR, *, trai
     read = [read_program(json.loads(text), dialect) for text in programs.dictionary.to_pylist()]
     held = np.array([made.holds_out(atoms_of(program)) for program in read], bool)
     if trained:
-        sides = [[program for program, yes in zip(read, held) if yes == side] for side in (False, True)]
-        need_atoms(made.name, *sides)
+        kept, new = ([program for program, yes in zip(read, held) if yes == side] for side in (False, True))
+        need_atoms(made.name, kept, new)
     return np.asarray(held[programs.indices.to_numpy()])
 
 

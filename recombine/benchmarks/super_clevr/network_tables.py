@@ -35,6 +35,7 @@ def scores(results: Mapping[str, Any]) -> dict[str, dict[str, Interval]]:
 
 def _accuracy(test: str, images: Mapping[str, Sequence[int]]) -> Interval:
     right, asked = np.array(images["right"], float), np.array(images["asked"], float)
+    right, asked = right[asked > 0], asked[asked > 0]  # a split may hold questions about few images out
     drawn = redrawn(len(right), Key(0) / "super-clevr" / "networks" / test)
     return _bounded(100 * (drawn @ right) / (drawn @ asked))
 

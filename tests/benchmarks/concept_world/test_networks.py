@@ -148,7 +148,7 @@ def test_the_other_readings_of_the_paper_can_be_drawn(own_home: Path) -> None:
 
 
 def test_a_split_that_was_made_is_learnt_experiment_by_experiment(own_home: Path, tmp_path: Path) -> None:
-    pairs = (("sequences: depth(east_seq) 3", "sequences: class red"),)
+    pairs = (("sequences: depth(east_seq) 3", "sequences: red_seq"),)
     file = MadeSplit("mine", "own", "concept-world", pairs).write(tmp_path / "mine.json")
     study = study_of(a_job(""), own_home)
     assert NETWORKS.know(study, str(file)) == ["mine-sequences"]
