@@ -95,14 +95,8 @@ def test_it_has_every_verb(invoke: Run, folder: Path) -> None:
     assert invoke("eval", run).code == 0
     concepts = [repr(concept) for concept in benchmarks.load("pairs").concepts()]
     MadeSplit("made", "own", "pairs", train=tuple(concepts[1:]), test=(concepts[0],)).write("made.json")
-    for words in (
-        ("gap",),
-        ("rows", "--render", "words", "--out", "made"),
-        ("eval", "--solver", "majority"),
-        ("train",),
-    ):
-        assert invoke(words[0], "pairs", "--split", "made.json", *words[1:]).code == 0
-    assert invoke("eval", "runs/pairs-made-mlp-0").code == 0
+    for verb in ("gap", "train"):  # of this language every concept is an atom, so no combinations can be held out
+        refused(invoke(verb, "pairs", "--split", "made.json"), "on the test side and nowhere on the training side")
 
 
 def test_help_has_its_options_and_no_others(invoke: Run) -> None:

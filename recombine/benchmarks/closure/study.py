@@ -208,9 +208,8 @@ class Closure(Study):
     def artefacts(self, splits: Splits = ()) -> dict[str, Path]:
         """All questions of the tests and of their baselines, and CLEVR's scenes."""
         files = [split for split in splits if is_file(split)]
-        found = {
-            f"scenes/{part}": self.clevr.study.scenes_folder(part) for part in (*SCENES, *(["test"] if files else []))
-        }
+        parts: tuple[Part, ...] = (*SCENES, "test") if files else SCENES
+        found = {f"scenes/{part}": self.clevr.study.scenes_folder(part) for part in parts}
         for file in files:
             made = by_pairs(self.split_of(file))
             found |= {f"{made.name}/{part}": self._side_of(made, part) for part in PARTS}
