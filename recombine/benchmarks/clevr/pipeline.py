@@ -25,7 +25,7 @@ from recombine.store.engine import Engine
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.recipe import Recipe
-from recombine.store.store import Store, read_table, write_table
+from recombine.store.store import Store, write_table
 from recombine.world.scenes import Scenes
 
 VERSION = 1
@@ -125,12 +125,8 @@ class ClevrPipeline(ScenePipeline):
         find = partial(_found, self.families, each + SPARE, self.rules)
         return self.balanced(part, recipe, key, find, partial(_said, self.families), each, "questions")
 
-    def family_questions(self, family: str, questions: int, part: Part = "val") -> pa.Table:
-        """So many questions of the families of a name such as one_hop, or of the one of an index."""
-        return read_table(self.family_file(family, questions, part))
-
     def family_file(self, family: str, questions: int, part: Part = "val") -> Path:
-        """The file of so many questions of a family."""
+        """The file of so many questions of the families of a name such as one_hop, or of the one of an index."""
         families, scenes = self.families.named(family), (part, 0, self.count(part))
         indices, key = [one.index for one in families], self.key / "family" / part / family
         recipe = self._recipe("clevr-family", part, families=indices, questions=questions)
