@@ -130,7 +130,7 @@ class ScenePipeline(ABC):
         recipe: Recipe,
         find: Find,
         say: Say,
-        answers: Sequence[int],
+        answers: Sequence[np.ndarray],
         about: tuple[Part, int, int],
         wanted: Sequence[int],
         turns: int,
@@ -138,7 +138,7 @@ class ScenePipeline(ABC):
         what: str,
         fewer: bool = False,
     ) -> Path:
-        """A file of so many questions of each family, with the family's so many answers in equal parts.
+        """A file of so many questions of each family, with the family's answers in equal parts.
 
         They are about scenes of a part, from the first to the last; each is searched so many times. Whether there may
         be `fewer`, where the scenes do not give as many, is for the caller to say.
