@@ -80,7 +80,7 @@ def sweep(store: Store, dry: bool = True) -> list[Litter]:
     found = list[Litter]()
     drafts, locks = _inside(store.home / "drafts"), _inside(store.home / "locks")
     for path in drafts:
-        lock = store.home / "locks" / path.name.removesuffix(SUMS)
+        lock = store.home / "locks" / _digest(path)
         if not lock.exists() or abandoned(lock):
             what = "checksums of a draft" if path.name.endswith(SUMS) else "a draft that was interrupted"
             found.append(Litter(path, what, _size(path)))
@@ -89,7 +89,7 @@ def sweep(store: Store, dry: bool = True) -> list[Litter]:
     for one in [] if dry else found:
         need_writable(store.home)
         if one.path.parent.name == "drafts":
-            with _lock(store, one.path.name.removesuffix(SUMS)):
+            with _lock(store, _digest(one.path)):
                 remove(one.path, store.home)
         else:
             remove(one.path, store.home)
@@ -136,6 +136,11 @@ def _lock(store: Store, digest: str) -> Any:
     (store.home / "locks").mkdir(exist_ok=True)
     busy = f"another process is making {digest}; wait until it is done"
     return locked(store.home / "locks" / digest, busy, keep=False)
+
+
+def _digest(draft: Path) -> str:
+    """Of what a draft would become."""
+    return draft.name.partition(".")[0]
 
 
 def _inside(folder: Path) -> list[Path]:
