@@ -3,6 +3,8 @@
 Nothing goes unless `dry` is false. Artefacts that went are made again when they are asked for.
 """
 
+import json
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,6 +33,14 @@ class Kept:
     """Bytes."""
     age: float
     """Seconds since it was made."""
+    whole: str = ""
+    """The recipe as it is written."""
+
+    def says(self, words: str) -> bool:
+        """Whether its recipe has these words, or one value that is; seed=3 is the seed 3, and not 30."""
+        wanted = re.escape(words.lower().replace("=", " ").strip())
+        end = r"(?![\d,])" if wanted[-1:].isdigit() else ""
+        return bool(re.search(wanted + end, self.recipe.lower())) or json.dumps(words.lower()) in self.whole.lower()
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,8 @@ def prune(
     """
     if older is None and to is None and recipe is None:
         raise UserError("say what may go: what is older, what the store has beyond a size, or what a recipe says")
+    if recipe is not None and not recipe.strip(" ="):
+        raise UserError("say which words of a recipe: without any, everything would go")
     everything = kept(store)
     chosen = [one for one in reversed(everything) if _meant(one, older, recipe)]
     if to is not None:
@@ -122,14 +134,15 @@ def _kept(folder: Path, now: float) -> Kept:
         recipe = read_recipe(folder)
         said = f"{stage}: {in_words(recipe.parameters)}" if recipe.parameters else stage
         said += "".join(f"; {name} {digest[:8]}" for name, digest in recipe.inputs.items() if isinstance(digest, str))
+        whole = recipe.canonical()
     except UserError:
-        said = f"{stage}: its recipe cannot be read"
+        said, whole = f"{stage}: its recipe cannot be read", ""
     made = (folder / MANIFEST if (folder / MANIFEST).exists() else folder).stat().st_mtime
-    return Kept(folder, stage, said[:LONGEST], _size(folder), max(0.0, now - made))
+    return Kept(folder, stage, said[:LONGEST], _size(folder), max(0.0, now - made), whole)
 
 
 def _meant(one: Kept, older: float | None, recipe: str | None) -> bool:
-    return (older is None or one.age > older) and (recipe is None or recipe.lower() in one.recipe.lower())
+    return (older is None or one.age > older) and (recipe is None or one.says(recipe))
 
 
 def _lock(store: Store, digest: str) -> Any:

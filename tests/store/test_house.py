@@ -53,6 +53,14 @@ def test_what_is_old_or_large_or_of_a_recipe_goes(store: Store) -> None:
     )  # type: ignore[arg-type]
     assert [one.folder for one in prune(store, older=2 * DAY)] == [old, other]
     assert [one.folder for one in prune(store, recipe="SEED 1")] == [new]
+    assert [one.folder for one in prune(store, recipe="seed=1")] == [new]
+    tenth = make(store, "c", 10, seed=10, split={"name": "sequences"})
+    assert [one.folder for one in prune(store, recipe="seed=1")] == [new]
+    assert [one.folder for one in prune(store, recipe="sequences")] == [tenth]
+    for nothing in ("", " ", "="):
+        with pytest.raises(UserError, match="without any, everything would go"):
+            prune(store, recipe=nothing, dry=False)
+    prune(store, recipe="sequences", dry=False)
     assert [one.folder for one in prune(store, older=2 * DAY, recipe="b:")] == [other]
     assert [one.folder for one in prune(store, to=10**9)] == []
     assert [one.folder for one in prune(store, to=12_000)] == [old]
