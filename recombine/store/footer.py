@@ -62,7 +62,9 @@ def _structs(found: Any) -> list[dict[int, Any]]:
 def _chunk(reader: "_Compact", about: dict[int, int]) -> Chunk:
     """A column, with what its pages say that they unpack to."""
     first, words = about.get(FIRST, 0), about.get(WORDS, 0)
-    at = words if 0 < words < first else first
+    at = words if 0 < words < first or first == 0 else first  # without values there is a page of no words, and no other
+    if first == 0 and about.get(VALUES, 0):
+        raise _Damaged("a column of it lies nowhere")
     end, size = at + about.get(PACKED, 0), 0
     if not 0 <= at <= end <= len(reader.data):
         raise _Damaged("a column of it lies elsewhere")

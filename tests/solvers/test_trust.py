@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ def test_nothing_is_written_before_the_lock(whole: Path, tmp_path: Path) -> None
     assert process.stdout and process.stdout.readline()  # it has begun, and waits
     before = {file: file.read_bytes() for file in (tmp_path / "busy").rglob("*") if file.is_file()}
     with pytest.raises(UserError, match="is being trained by another process"):
-        learn(tmp_path / "busy")
+        learn(tmp_path / "busy", replace(TRAINING, epochs=(TRAINING.epochs or 0) + 1))
     assert {file: file.read_bytes() for file in (tmp_path / "busy").rglob("*") if file.is_file()} == before
     process.kill()
     process.communicate()

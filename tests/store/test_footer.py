@@ -30,6 +30,11 @@ def test_it_says_what_pyarrow_says(tmp_path: Path, compression: str) -> None:
         ]
 
 
+def test_a_table_without_rows_is_read(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a": pa.array([], pa.string()), "b": pa.array([], pa.float64())}), tmp_path / "a.parquet")
+    assert read_table(tmp_path / "a.parquet", most=100).num_rows == 0
+
+
 def test_a_damaged_end_is_refused_and_ends_no_process(tmp_path: Path) -> None:
     whole, chance, file = written(tmp_path / "a.parquet").read_bytes(), random.Random(0), tmp_path / "b.parquet"
     refused = 0
