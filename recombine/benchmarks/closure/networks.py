@@ -194,18 +194,23 @@ class ClosureNetworks(Networks[Data]):
             raise UserError(f"noise is a number above 0 for the view 'objects', not {own.noise:g} for '{own.view}'")
         if job.model == SPANS and job.split == FEW_SHOT:
             raise UserError(f"the span parser learns on {ZERO_SHOT} alone; leave --split out")
-        if own.shown is not None and not 1 <= own.shown <= len(study.clevr("train")):
-            raise UserError(f"{own.shown:,} questions cannot be shown; there are 1 to {len(study.clevr('train')):,}")
+        scale = study.study.clevr.scale
+        _check_shown(own.shown, scale.train * scale.questions)  # at most: some scenes have fewer
         if own.questions < 1:
             raise UserError(f"questions must be at least 1, not {own.questions}")
         if own.begin:
             _begun(job)
+        if own.generator:
+            self._programs_of(job, study)
+        if own.view == "features":
+            self.view(job, study, "train"), self.view(job, study, "val")
 
     def size(self, jobs: Sequence[Job], study: Data) -> int:
         return study.study.clevr.size_estimate() + study.study.size_estimate(TESTS)
 
     def prepare(self, job: Job, study: Data) -> None:
-        study.clevr("train"), study.clevr("val")
+        _check_shown(job.options.shown, len(study.clevr("train")))
+        study.clevr("val")
         for test in TESTS:
             for kind in KINDS:
                 study.test(test, "test", kind)
@@ -360,19 +365,27 @@ class ClosureNetworks(Networks[Data]):
 
     def _generator(self, job: Job, study: Data) -> Any:
         """The generator of another run."""
-        from recombine.benchmarks.networks import job_of
         from recombine.solvers.training.loop import load_best
 
+        weights, config, other = self._programs_of(job, study)
+        network = self.network(other, study)
+        load_best(weights, network, identity_of(config))
+        return (network.generator if _weak(other) else network).to(job.training.device).eval()
+
+    def _programs_of(self, job: Job, study: Data) -> tuple[Path, dict[str, Any], Job]:
+        """The run of a generator, as far as it is known without a network: its weights, its config, its job."""
+        from recombine.benchmarks.networks import job_of
+
         folder = Path(job.options.generator)
-        config = read_config(folder)
+        config, weights = read_config(folder), folder / "checkpoints" / "best.safetensors"
         other = job_of(config, folder)
         if other.model not in PARSERS or config["data"]["clevr"] != self.data(job, study)["clevr"]:
             raise UserError(
                 f"{folder} is no run of a generator or parser on the same questions; give one to --generator"
             )
-        network = self.network(other, study)
-        load_best(folder / "checkpoints" / "best.safetensors", network, identity_of(config))
-        return (network.generator if _weak(other) else network).to(job.training.device).eval()
+        if not weights.is_file():
+            raise UserError(f"{weights} is not there; train that run first, or give another to --generator")
+        return weights, config, other
 
     # --- results
 
@@ -424,6 +437,11 @@ def _seen(view: str, scenes: Scenes) -> Any:
 
 
 # --- few-shot
+
+
+def _check_shown(shown: int | None, there: int) -> None:
+    if shown is not None and not 1 <= shown <= there:
+        raise UserError(f"{shown:,} questions cannot be shown; there are 1 to {there:,}")
 
 
 def _weights(folder: str) -> str:

@@ -176,6 +176,9 @@ class SuperClevrNetworks(Networks[Data]):
             raise UserError("NSCL is given the boxes of objects; choose the view pixels or objects")
         if job.model == MDETR and own.view != "pixels":
             raise UserError(f"mDETR finds objects in pictures; it cannot see the view '{own.view}'")
+        if own.view == "features":
+            for part in ("train", "val"):
+                self.view(job, study, job.split, part, None)
 
     def size(self, jobs: Sequence[Job], study: Data) -> int:
         found: dict[str, int] = {}

@@ -280,6 +280,24 @@ def test_jobs_that_cannot_be_done_are_refused(
         of_networks.check(job_for(model, split, **own), data)
 
 
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        ({"shown": 481}, "481 questions cannot be shown; there are 1 to 480"),
+        ({"shown": 0}, "0 questions cannot be shown"),
+        ({"view": "features", "features": "nowhere"}, "there are no features in nowhere/train.npy"),
+        ({"generator": "nowhere"}, "nowhere is not the folder of a run"),
+    ],
+)
+def test_they_are_refused_before_any_data_are_made(own: dict[str, Any], said: str, tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    with pytest.raises(UserError, match=said):
+        of_networks.check(
+            job_for("vector-nmn", **own), Data(ClosurePipeline(ClevrPipeline(SMALL, 0, store), SMALL.closure))
+        )
+    assert not [*store.folders()]
+
+
 def test_few_shot_runs_begin_from_the_same_network(runs: Path, data: Data) -> None:
     with pytest.raises(UserError, match="is no run of mac on zero-shot with the same view and size"):
         of_networks.check(job_for("mac", "few-shot", begin=str(runs / "closure-zero-shot-generator-0")), data)
