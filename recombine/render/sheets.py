@@ -54,7 +54,7 @@ class Strips:
 class Lines(NamedTuple):
     """Packed lines, and what Adler's checksum must know of each."""
 
-    packed: Sequence[bytes | memoryview]
+    packed: Sequence[bytes]
     size: np.ndarray  # int64[lines]: bytes before they were packed
     total: np.ndarray  # int64[lines]: their sum
     weighted: np.ndarray  # int64[lines]: the sum of each times how many there are from it to the end
@@ -116,10 +116,11 @@ def _read(content: bytes | memoryview) -> _Strip:
     corner = np.frombuffer(content, np.uint8, tall * wide * 3, place).reshape(tall, wide, 3)
     first = place + corner.size
     ends = [first, *(first + np.cumsum(numbers[:height])).tolist()]
-    view, sums = memoryview(content), numbers[height:].reshape(height, 2).astype(np.int64)
+    # Pieces are bytes: thousands of views would keep the garbage collector busy.
+    whole, sums = bytes(content), numbers[height:].reshape(height, 2).astype(np.int64)
     size = np.full(height, 3 * (width + GAP))
     size[:tall] -= 3 * wide
-    return _Strip(corner, Lines([view[low:high] for low, high in pairwise(ends)], size, *sums.T))
+    return _Strip(corner, Lines([whole[low:high] for low, high in pairwise(ends)], size, *sums.T))
 
 
 def contact_sheet(strips: Sequence[bytes | memoryview], apart: int) -> bytes:
@@ -150,9 +151,9 @@ def _numbered(content: bytes | memoryview, number: int) -> tuple[Lines, Lines]:
     stored = np.empty((tall, STORED.size + 3 * wide), np.uint8)
     stored[:, : STORED.size] = np.frombuffer(STORED.pack(0, 3 * wide, 0xFFFF - 3 * wide), np.uint8)
     stored[:, STORED.size :] = rows
-    view, step = memoryview(stored.tobytes()), stored.shape[1]
+    whole, step = stored.tobytes(), stored.shape[1]
     below = len(lines.packed) - tall
-    packed: list[bytes | memoryview] = [view[low : low + step] for low in range(0, tall * step, step)]
+    packed = [whole[low : low + step] for low in range(0, tall * step, step)]
     return Lines(packed + [b""] * below, *(np.pad(one, (0, below)) for one in _sums(rows))), lines
 
 
