@@ -107,14 +107,14 @@ class WriteRows:
     def _parquet(self, sink: BinaryIO, table: pa.Table) -> None:
         schema, special, options = SCHEMA, {}, {}
         if self.drawing is not None:
-            schema = SCHEMA.append(pa.field(self.drawing.kind, pa.list_(CODED)))
+            schema = SCHEMA.append(pa.field(self.drawing.kind, pa.list_(self._file)))
             special = {
                 self.drawing.kind: {"feature": IMAGE if self.drawing.kind == "images" else AUDIO, "_type": "List"}
             }
             content = f"{self.drawing.kind}.list.element.bytes"
             small = ["answer", "answers.list.element", "options.list.element", "shown.list.element", "benchmark"]
             options = {
-                "use_dictionary": [content, *small, "split", "part", "digest", "concept"],
+                "use_dictionary": [*([] if self.sheet else [content]), *small, "split", "part", "digest", "concept"],
                 "dictionary_pagesize_limit": DICTIONARY,
                 "compression": {content: "none"},
             }
@@ -130,6 +130,11 @@ class WriteRows:
                     columns.append(self._column(some))
                 writer.write_table(pa.Table.from_arrays(columns, schema=schema), row_group_size=max(1, len(some)))
             writer.add_key_value_metadata(notes)
+
+    @property
+    def _file(self) -> pa.DataType:
+        """How a file is handed to Parquet; no two sheets are the same."""
+        return FILE if self.sheet else CODED
 
     def _together(self, table: pa.Table) -> int:
         """Rows of a row group, which is held in memory."""
@@ -150,9 +155,9 @@ class WriteRows:
         sizes = np.concatenate([[0], np.cumsum([len(file) for file in files], dtype=np.int64)]).astype(np.int32)
         content = [None, pa.py_buffer(sizes), pa.py_buffer(b"".join(files))]
         once = pa.Array.from_buffers(pa.binary(), len(files), content)
-        coded = pa.DictionaryArray.from_arrays(index.astype(np.int32), once)
+        coded = once if self.sheet else pa.DictionaryArray.from_arrays(index.astype(np.int32), once)
         paths = pa.array([f"{name}{self.drawing.suffix}" for name in names], pa.string())
-        files = pa.StructArray.from_arrays([coded, paths], fields=[*CODED])
+        files = pa.StructArray.from_arrays([coded, paths], fields=[*self._file])
         return pa.ListArray.from_arrays(pa.array((starts - starts[0]).astype(np.int32)), files)
 
     def _jsonl(self, sink: BinaryIO, table: pa.Table) -> None:
