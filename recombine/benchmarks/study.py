@@ -34,7 +34,6 @@ from recombine.render.folders import Dataset
 from recombine.render.media import Drawing, Played, Traced
 from recombine.render.rendering import Given, Tell, Used, Wanted, announce, deliver, quiet, refuse_format, wanted, works
 from recombine.report.document import Card, Chapter, Figure, Item, write_document
-from recombine.report.figures import NARROW
 from recombine.report.gaps import Gaps, Trial, over_worlds
 from recombine.report.table import Cell, Column, Table
 from recombine.report.view import ExampleView, View
@@ -658,7 +657,7 @@ class Study(Opened):
     def gap_chapter(self, gaps: Gaps, intro: str = "") -> Chapter:
         items: Iterable[Item] = chain.from_iterable(
             (
-                Figure(f"gap-{metric.lower()}", "Both ideal learners.", gaps.chart(metric), gaps.chart(metric, NARROW)),
+                Figure.drawn(f"gap-{metric.lower()}", "Both ideal learners.", partial(gaps.chart, metric)),
                 *gaps.tables(metric),
             )
             for metric in gaps.metrics

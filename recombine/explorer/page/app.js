@@ -553,7 +553,7 @@ async function compare(now) {
   if (!runs.length) parts.push(el("p", {}, "No finished runs were given. Train some, then start with: ", el("code", {}, "recombine explore --runs runs")));
   for (const each of runs) {
     const inside = [];
-    for (const curve of each.curves) inside.push(el("figure", { class: "plot" }, el("img", { src: `/figure/${curve.name}.svg`, alt: curve.caption }), el("figcaption", {}, curve.caption)));
+    for (const curve of each.curves) inside.push(el("figure", { class: "plot" }, el("picture", {}, el("source", { media: "(max-width:44rem)", srcset: `/figure/${curve.name}-narrow.svg` }), el("img", { src: `/figure/${curve.name}.svg`, alt: curve.caption })), el("figcaption", {}, curve.caption)));
     inside.push(...each.tables.map((one) => table(one)));
     if (each.unfinished.length) inside.push(el("p", { class: "note" }, `Not at their end: ${each.unfinished.join(", ")}`));
     if (each.benchmark === name) parts.push(el("h3", {}, each.title), ...inside);
