@@ -275,21 +275,15 @@ class Explorer:
     def solution(self, split: str, number: int, others: Mapping[str, Answering] | None = None) -> Solution:
         """The truth, and what the ideal learners and some others say."""
         examples, order = self.rows(split, number)
-        place = np.cumsum(~examples.given) - 1
         who = {**self.study.learners(self.exam(split)), **(others or {})}
-        said = {}
-        for name, learner in who.items():
-            table = answered(learner, examples, name)
-            said[name] = tuple(
-                {
-                    answer: round(float(chance), 4)
-                    for answer, chance in zip(examples.answers, table[place[i]])
-                    if chance > 0.005
-                }
-                for i in order
-            )
+        said = {name: said_of(learner, examples, order, name) for name, learner in who.items()}
         answers = tuple(examples.answers[examples.target[i]] for i in order)
         return Solution(answers, said)
+
+    @property
+    def thinker(self) -> str:
+        """The learner of its own that weighs a whole language, which takes a while at first; empty: there is none."""
+        return self.study.inducing.get("None", "")
 
     # --- writing and looking
 
@@ -359,6 +353,13 @@ def order_of(examples: Examples, split: str, number: int) -> np.ndarray:
     asked = np.flatnonzero(~examples.given)
     mixed: np.ndarray = (Key(0) / "round" / split / number).rng().permutation(asked)
     return mixed
+
+
+def said_of(learner: Answering, examples: Examples, order: Sequence[int], name: str) -> tuple[dict[str, float], ...]:
+    """What a learner says of some rows: the probability of every answer that it holds possible."""
+    place, table = np.cumsum(~examples.given) - 1, answered(learner, examples, name)
+    said = (zip(examples.answers, table[place[i]]) for i in order)
+    return tuple({answer: round(float(chance), 4) for answer, chance in row if chance > 0.005} for row in said)
 
 
 def page_of(numbers: np.ndarray, first: int) -> list[int]:

@@ -117,6 +117,8 @@ class Study(Opened):
     """Which of these weighs a whole language, by what it perceives: images, sounds, words or None for the scenes."""
     formats: ClassVar[tuple[str, ...]] = ("parquet",)
     """Of files without pictures."""
+    shown_as: ClassVar[tuple[str, ...]] = (".html",)
+    """The endings of files that one example is written to."""
     scales: ClassVar[tuple[str, ...]] = ("demo", "laptop", "paper")
     intro: ClassVar[str] = ""
     """What the report begins with."""

@@ -142,8 +142,8 @@ def _vehicles(home: Path) -> tuple[str, Gaps]:
 
 
 def _strip() -> str:
+    from recombine.render.fine import modelled
     from recombine.render.instances import Instance, Look, gather
-    from recombine.render.mesh_scene import draw_models
 
     names = [name for kinds in VEHICLES.values() for name in kinds]
     names = names[:: -(-len(names) // SHOWN)]
@@ -161,8 +161,7 @@ def _strip() -> str:
         for i, (name, color) in enumerate(zip(names, COLORS))
     ]
     still = np.zeros((len(scenes), 3)), np.zeros((len(scenes), 3, 3))
-    drawn = draw_models(gather(scenes, [vehicle(name) for name in names], *still), WIDTH, HEIGHT, ("rgb",)).rgb
-    assert drawn is not None
+    drawn = modelled(gather(scenes, [vehicle(name) for name in names], *still), WIDTH, HEIGHT)
     pictures = ((name, png_image(np.ascontiguousarray(one[MIDDLE]), name)) for name, one in zip(names, drawn))
     shots = (f'<figure class="shot">{shown}<figcaption>{name}</figcaption></figure>' for name, shown in pictures)
     return f'<article class="episode"><div class="strip">{"".join(shots)}</div></article>'
