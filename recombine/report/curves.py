@@ -40,7 +40,7 @@ def curve_chart(
     beside = width >= NARROW
     points = [point for curve in curves for point in curve.points]
     first, last = min(step for step, _ in points), max(step for step, _ in points)
-    end = width - 34 - room_for(curve.name for curve in curves) if beside else width - 18
+    end = width - 34 - room_for(curve.name for curve in curves) if beside else width - 28
     place = float if linear else math.log2
     across = Scale(place(first), max(place(last), place(first) + (1e-9 if linear else 1)), _LEFT, end)
     values = [value for _, value in points] + list(levels.values())

@@ -132,6 +132,10 @@ table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums
 th,td{padding:.4rem .8rem;text-align:left;border-bottom:1px solid var(--line);vertical-align:top}
 td{min-width:2.5rem;max-width:30rem}
 td.right{white-space:nowrap}
+.words{min-width:8rem}
+.lines{min-width:14rem}
+.essay{min-width:22rem}
+.keyed th:first-child,.keyed td:first-child{position:sticky;left:0;background:var(--surface)}
 th:first-child,td:first-child{padding-left:0}
 th:last-child,td:last-child{padding-right:0}
 th{color:var(--muted);font-weight:500}
