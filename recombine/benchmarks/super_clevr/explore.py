@@ -18,7 +18,7 @@ from recombine.benchmarks.super_clevr.meaning import Plainly
 from recombine.benchmarks.super_clevr.objects import IMAGE, masks_of, object_words, part_words
 from recombine.benchmarks.super_clevr.redundancy import REDUNDANCIES
 from recombine.render.png import png
-from recombine.report.picture import mask_path
+from recombine.report.picture import outline_path
 from recombine.report.table import Table
 from recombine.store.errors import UserError
 from recombine.store.key import Key
@@ -131,7 +131,7 @@ class SuperClevrExplorer(ClevrExplorer):
     def scene(self, number: int) -> SceneCard:
         alone, asking = self._alone(number), self.pipeline.asking
         plain = Plainly.of(alone, 0, asking.dialect)
-        masks = [mask_path(mask) for masks in masks_of(asking, alone, self.close) for mask in masks]
+        masks = [outline_path(mask) for masks in masks_of(asking, alone, self.close) for mask in masks]
         names = tuple(object_words(one, asking.dialect) for one in plain.objects)
         owned = [(part_words(one, asking.dialect), int(one["owner"])) for one in plain.parts]
         things = [*((name, None) for name in names), *owned]

@@ -154,8 +154,12 @@ function worded(text) {
 
 function table(found, about) {
   const splits = new Set(about ? about.splits.map((one) => one.name) : []);
-  const head = el("tr", {}, ...found.columns.map((one) =>
-    el("th", { scope: "col", class: one.align === "right" ? "num" : undefined }, one.name)));
+  const room = (i) => { // so that no word of a long text stands in a line of its own
+    const longest = Math.max(0, ...found.rows.map((row) => String(row[i] ?? "").length));
+    return longest > 160 ? "essay" : longest > 56 ? "lines" : longest > 18 ? "words" : undefined;
+  };
+  const head = el("tr", {}, ...found.columns.map((one, i) =>
+    el("th", { scope: "col", class: one.align === "right" ? "num" : room(i) }, one.name)));
   const rows = found.rows.map((row) => el("tr", {}, ...row.map((cell, i) =>
     el("td", { class: found.columns[i].align === "right" ? "num" : undefined },
       i === 0 && splits.has(cell) ? el("a", { href: address({ room: "play", benchmark: about.name, split: cell }), title: "Play it" }, cell) : cell))));
