@@ -152,11 +152,12 @@ def mirrored(pixels: Tensor, place: Tensor, chance: torch.Generator) -> tuple[Te
 
 @torch.inference_mode()
 def told(network: Network, crops: Crops) -> np.ndarray:
-    """What the network says of every crop, int64[n, heads]."""
+    """What the network says of every crop, asked about it and about its mirror image, int64[n, heads]."""
     said = []
     for i in range(0, len(crops.codes), BATCH):
         pixels, place, _ = as_tensors(crops, slice(i, i + BATCH))
-        said.append(torch.stack([answer.argmax(dim=1) for answer in network(pixels, place)], dim=1).numpy())
+        both = zip(network(pixels, place), network(pixels.flip(3), place * torch.tensor([-1.0, 1.0, 1.0])))
+        said.append(torch.stack([sum(a.softmax(dim=1) for a in two).argmax(dim=1) for two in both], dim=1).numpy())
     return np.concatenate(said)
 
 
