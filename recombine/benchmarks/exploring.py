@@ -355,7 +355,7 @@ def order_of(examples: Examples, split: str, number: int) -> np.ndarray:
     return mixed
 
 
-def said_of(learner: Answering, examples: Examples, order: Sequence[int], name: str) -> tuple[dict[str, float], ...]:
+def said_of(learner: Answering, examples: Examples, order: np.ndarray, name: str) -> tuple[dict[str, float], ...]:
     """What a learner says of some rows: the probability of every answer that it holds possible."""
     place, table = np.cumsum(~examples.given) - 1, answered(learner, examples, name)
     said = (zip(examples.answers, table[place[i]]) for i in order)

@@ -15,7 +15,7 @@ import pytest
 from recombine import Closure, ConceptWorld, Curi
 from recombine.benchmarks.closure.pipeline import ClosureScale
 from recombine.store.store import Store
-from recombine.tasks.examples import Examples
+from recombine.tasks.examples import Observed
 
 pytest.importorskip("starlette", reason="the explorer needs: pip install 'recombine[explore]'")
 uvicorn = pytest.importorskip("uvicorn", reason="the explorer needs: pip install 'recombine[explore]'")
@@ -29,8 +29,8 @@ SMALL = ClosureScale("tiny", 40, 60, 20, 5, closure=(4, 16, 16))
 class Undecided:
     """A learner that finds every answer as likely as the others."""
 
-    def predict(self, examples: Examples) -> np.ndarray:
-        return np.full((len(examples.asked), len(examples.answers)), 1 / len(examples.answers))
+    def predict(self, seen: Observed) -> np.ndarray:
+        return np.full(((~seen.given).sum(), len(seen.answers)), 1 / len(seen.answers))
 
 
 @dataclass(frozen=True)
