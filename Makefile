@@ -28,8 +28,8 @@ docs: install ## the documentation site, in out/site; `make docs SITE="mkdocs bu
 browser: ## Debian's chromium, with which the explorer is tested
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || sudo apt-get install --yes chromium
 
-test: install ## the whole suite, on two cores
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadscope
+test: install ## the whole suite, on two cores: two processes with one thread each, since more would wait for one another
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadscope
 
 # Ray ends a process that has lost its head; what it says then goes to the terminal only if pytest leaves that alone.
 cluster: install ## every long verb on Slurm's engine and on Ray, with any number of workers, and nodes that are killed; installs Ray by itself

@@ -236,7 +236,7 @@ import sys
 from recombine import cli
 from recombine.benchmarks.curi.pipeline import SCALES, Scale
 if __name__ == "__main__":
-    SCALES["slow"] = Scale("slow", 120_000, 20_000, 20_000, 100, 100)
+    SCALES["slow"] = Scale("slow", 120_000, 20_000, 2_000, 100, 100)
     sys.argv = ["recombine", "make", "curi", "--scale", "slow", "--split", "counting", "--workers", "2", "--seed", "3"]
     cli.main()
 """

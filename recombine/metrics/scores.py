@@ -43,8 +43,9 @@ def recalled(truth: np.ndarray, said: np.ndarray) -> np.ndarray:
 def pooled_accuracy(counts: np.ndarray, batch: int = BATCH) -> np.ndarray:
     """The mean recall of the two classes, pooled over batches of episodes, from their counts: float[batches]."""
     asked, right = np.moveaxis(np.add.reduceat(counts, np.arange(0, len(counts), batch)), 2, 0)
-    recall = np.divide(right, asked, out=np.full(asked.shape, np.nan), where=asked > 0)
-    return np.nanmean(recall, axis=1)
+    there = asked > 0
+    recall = np.divide(right, asked, out=np.zeros(asked.shape), where=there)
+    return recall.sum(axis=1) / there.sum(axis=1)
 
 
 @compiled

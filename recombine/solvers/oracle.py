@@ -143,7 +143,7 @@ def answer(belief: Belief, episodes: Episodes, probe: Probe, candidates_from: in
             table.sense[episodes.concept],
             kept,
             place.reshape(episodes.scene.shape).astype(episodes.scene.dtype),
-            label,
+            np.ascontiguousarray(label),
             table.rows(used),
             table.count,
             belief.reach(episodes.support.reshape(-1), label.reshape(-1), np.arange(n + 1) * size),

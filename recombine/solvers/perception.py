@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from recombine.render.png import read_png
 from recombine.solvers.closer import Closer, PartsSeen, PartWords
 from recombine.solvers.eyesight import SHARP, WIDTH, fitted
 from recombine.solvers.networks.attribute_net import AttributeNet
@@ -37,6 +38,8 @@ FAINT = 0.05
 """How likely it must be an object to be worth a closer look."""
 HEIGHT = 0.525
 """Above the ground, where the middle of an object is expected before it is looked at."""
+LONGEST = 4096
+"""Pixels of a side of a picture that is looked at."""
 AT_ONCE = 64
 FORMAT = 1
 
@@ -185,6 +188,22 @@ class Parser:
             foreign = 2 * _mean_of_taken(together.pop("foreign"), together["count"])
             together["strange"] = np.max([together["strange"], unsure, foreign], axis=0).astype(np.float32)
         return Perceived(beliefs=beliefs, **together)
+
+    def look(self, image: Path, thing: str, scene: str, others: str) -> tuple[Perceived, tuple[int, int]]:
+        """What stands in a PNG file, and its width and height; a picture of something else is refused in words."""
+        pixels = read_png(image, LONGEST)
+        try:
+            seen = self.perceive(pixels[None])
+        except UserError as error:
+            raise UserError(f"{image}: {error}") from None
+        if seen.strange[0] > 1:
+            raise UserError(
+                f"{image} does not look like a picture of {self.world}: what is in it is strange to this parser; give "
+                f"a picture of {scene}, or {others}"
+            )
+        if not seen.count[0]:
+            raise UserError(f"no {thing} is seen in {image}; is it a picture of {scene}?")
+        return seen, (pixels.shape[1], pixels.shape[0])
 
     def _seen(self, pixels: np.ndarray) -> dict[str, np.ndarray]:
         """What is found, and with a closer look what it is."""

@@ -1,7 +1,7 @@
 """Prompts: a row as the messages that a model is sent, its pictures and sounds where they belong."""
 
 import base64
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from recombine.store.errors import UserError
@@ -72,8 +72,3 @@ def placeholders(row: Row) -> list[dict[str, Any]]:
         {"type": "text", "text": one} if isinstance(one, str) else {"type": kinds[mime_of(one)]} for one in parts(row)
     ]
     return [{"role": "user", "content": content}]
-
-
-def first_asked(shown: Sequence[str]) -> int:
-    """The number that the prompt gives to the first thing asked."""
-    return len(shown) + 1

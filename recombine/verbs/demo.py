@@ -99,14 +99,15 @@ def _plot(gaps: Gaps, how: str = "") -> str:
 
 
 def _others(home: Path) -> dict[str, Any]:
-    """What another process makes meanwhile."""
+    """What another process makes meanwhile; first the picture, so that its compiled loops are there for the episode."""
+    questions = list(example_questions())
+    drawn = question_story(questions[1])
     store = Store(home)
     with ConceptWorld(store=store) as world, Closure(store=store) as closure:
         images, about = _images(world)
         gaps = [closure.gap(), world.gap()]
-    questions = list(example_questions())
     return {
-        "question": question_story(questions[1]),
+        "question": drawn,
         "images": images,
         "about": about,
         "gaps": gaps,

@@ -18,12 +18,17 @@ SHORT = ("--steps", "2", "--validate-every", "1", "--episodes", "8")
 
 
 @pytest.fixture(scope="module")
-def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("runs")
+def runs(own_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One short run."""
+    out = tmp_path_factory.mktemp("runs")
+    short = {"steps": 2, "validate_every": 1, "episodes": 8, "workers": 1}
+    learners.train("curi", ["counting"], ["avg-pool"], out=out, edition="release", alpha=1, **short)
+    return out
 
 
-def test_train_test_and_table(invoke: Run, out: Path, monkeypatch: Patch):
+def test_train_test_and_table(invoke: Run, tmp_path: Path, monkeypatch: Patch):
     monkeypatch.setattr(of_curi, "REFERENCE", 16)
+    out = tmp_path / "runs"
     made = invoke(*TRAIN, *SHORT, "--alpha", "1", "--out", str(out), "--json")
     (row,) = json.loads(made.out)
     assert row["run"] == "schema-avg-pool-counting-hard-alpha1-0" and row["steps"] == 2
@@ -71,8 +76,8 @@ def test_what_cannot_be_done_is_refused_before_anything_is_made(
     assert not runs.exists()
 
 
-def test_options_that_a_run_decides_are_refused(invoke: Run, out: Path):
-    (run,) = out.glob("curi-*-0")
+def test_options_that_a_run_decides_are_refused(invoke: Run, runs: Path):
+    (run,) = runs.glob("curi-*-0")
     for option in (("--scale", "paper"), ("--seed", "3"), ("--workers", "2")):
         refused(invoke("eval", str(run), *option), f"No such option: {option[0]}")
     for option in (("--solver", "chance"), ("--seeds", "2")):
@@ -85,7 +90,7 @@ def test_options_that_a_run_decides_are_refused(invoke: Run, out: Path):
         learners.train("curi", epochs=3)
     with pytest.raises(UserError, match="modality must be one of schema, image, sound, not 'smell'"):
         learners.train("curi", modality="smell")
-    refused(invoke("eval", str(out)), f"give one of its folders, such as {run}")
+    refused(invoke("eval", str(runs)), f"give one of its folders, such as {run}")
 
 
 def test_a_short_training_is_as_short_as_it_was_asked_to_be(invoke: Run, tmp_path: Path):
@@ -115,9 +120,9 @@ def test_one_run_that_fails_does_not_keep_the_others_from_being_done(invoke: Run
     assert [run.parent.name for run in tmp_path.glob("*/results.json")] == ["curi-schema-avg-pool-counting-hard-1"]
 
 
-def test_another_run_is_refused_before_data_are_made(invoke: Run, out: Path, monkeypatch: Patch):
+def test_another_run_is_refused_before_data_are_made(invoke: Run, runs: Path, monkeypatch: Patch):
     monkeypatch.setattr(of_curi.CuriPipeline, "split", None)
-    words = (*TRAIN, *SHORT, "--alpha", "1", "--out", str(out), "--seed", "5")
+    words = (*TRAIN, *SHORT, "--alpha", "1", "--out", str(runs), "--seed", "5")
     refused(invoke(*words), "its data_seed is 0, here it is 5; choose another folder")
 
 
@@ -131,8 +136,8 @@ def test_an_empty_folder_has_no_table(invoke: Run, tmp_path: Path):
     refused(invoke("table", "curi", str(tmp_path)), "no finished runs of curi")
 
 
-def test_a_run_of_another_benchmark_is_refused(invoke: Run, out: Path, tmp_path: Path):
-    (run,) = out.glob("curi-*-0")
+def test_a_run_of_another_benchmark_is_refused(invoke: Run, runs: Path, tmp_path: Path):
+    (run,) = runs.glob("curi-*-0")
     config = json.loads((run / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps(config | {"benchmark": "clevr"}))
     refused(invoke("eval", str(tmp_path)), "no networks for 'clevr'")

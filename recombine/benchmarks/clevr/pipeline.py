@@ -17,15 +17,15 @@ from recombine.benchmarks.clevr.families import Families, Family, build, clevr_f
 from recombine.benchmarks.clevr.language import ATTRIBUTES, Dialect, dialect_of
 from recombine.benchmarks.clevr.meaning import answer_text
 from recombine.benchmarks.clevr.program import write_program
-from recombine.benchmarks.clevr.questions import NONE, Found, Rules, code_of, filling, search, share
-from recombine.benchmarks.clevr.shards import PARTS, FindCandidates, Part, ScenePipeline, read_candidates
+from recombine.benchmarks.clevr.questions import NONE, Found, Rules, code_of, filling, search
+from recombine.benchmarks.clevr.shards import PARTS, Part, ScenePipeline
 from recombine.benchmarks.clevr.trace import trace_text
 from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.store.engine import Engine
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.recipe import Recipe
-from recombine.store.store import Store, read_table, write_table
+from recombine.store.store import Store
 from recombine.world.scenes import Scenes
 
 VERSION = 1
@@ -125,12 +125,8 @@ class ClevrPipeline(ScenePipeline):
         find = partial(_found, self.families, each + SPARE, self.rules)
         return self.balanced(part, recipe, key, find, partial(_said, self.families), each, "questions")
 
-    def family_questions(self, family: str, questions: int, part: Part = "val") -> pa.Table:
-        """So many questions of the families of a name such as one_hop, or of the one of an index."""
-        return read_table(self.family_file(family, questions, part))
-
     def family_file(self, family: str, questions: int, part: Part = "val") -> Path:
-        """The file of so many questions of a family."""
+        """The file of so many questions of the families of a name such as one_hop, or of the one of an index."""
         families, scenes = self.families.named(family), (part, 0, self.count(part))
         indices, key = [one.index for one in families], self.key / "family" / part / family
         recipe = self._recipe("clevr-family", part, families=indices, questions=questions)
@@ -155,30 +151,9 @@ class ClevrPipeline(ScenePipeline):
         They are about scenes of a part, from the first to the last; each is searched so many times. Whether there may
         be `fewer`, where the scenes do not give as many, is for the caller to say.
         """
-        part, low, high = about
-
-        def make(draft: Path) -> None:
-            folder = self.scenes_folder(part)
-            find = partial(_found, families, len(families), rules)
-            finder = FindCandidates(
-                str(draft), str(folder), self.world, self.shard, find, key / "search", low, high, turns
-            )
-            shards = range(low // self.shard, -(-high // self.shard))
-            self.engine.map(finder, shards, f"{what}: searching")
-            found = read_candidates(draft, shards, self.shard)
-            answers = [code_of(family, rules.counts).answers for family in families]
-            chosen = found.rows(share(found, answers, wanted, key / "choice"))
-            if len(chosen.scene) < sum(wanted) and not fewer:
-                raise UserError(
-                    f"{high - low:,} scenes give {len(chosen.scene):,} questions of this kind, not {sum(wanted):,}; "
-                    "ask for fewer, or choose a larger scale"
-                )
-            table = questions_table(chosen, families, self.scenes(part), 0, 0, key / "words")
-            write_table(draft / "questions.parquet", table, recipe)
-            for file in draft.glob("candidates-*.npz"):
-                file.unlink()
-
-        return self.store.get(recipe, make) / "questions.parquet"
+        find, say = partial(_found, families, len(families), rules), partial(_said, families)
+        answers = [code_of(family, rules.counts).answers for family in families]
+        return self.counted(recipe, find, say, answers, about, wanted, turns, key, what, fewer)
 
 
 def shares(questions: int, families: int) -> list[int]:

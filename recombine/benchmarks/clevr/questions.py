@@ -23,28 +23,13 @@ from recombine.benchmarks.clevr.language import CLEVR, DIRECTIONS, Dialect, Face
 from recombine.benchmarks.clevr.relations import all_beyond, in_all
 from recombine.benchmarks.clevr.shapes import Description, Filling
 from recombine.language.expr import Expr
+from recombine.solvers.programs import ACTS
 from recombine.store.compiled import compiled
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.world.scenes import Scenes
 
-OPERATIONS = (
-    "scene",
-    "describe",
-    "unique",
-    "relate",
-    "same",
-    "intersect",
-    "union",
-    "count",
-    "exist",
-    "query",
-    "equal",
-    "equal_integer",
-    "less_than",
-    "greater_than",
-    "link",
-)
+OPERATIONS = (*("describe" if act == "filter" else act for act in ACTS), "link")
 SCENE, DESCRIBE, UNIQUE, RELATE, SAME, INTERSECT, UNION = range(7)
 COUNT, EXIST, QUERY, EQUAL, EQUAL_INTEGER, LESS_THAN, GREATER_THAN, LINK = range(7, 15)
 NONE = 255

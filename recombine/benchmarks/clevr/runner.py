@@ -110,25 +110,34 @@ class Runner:
 
     def __call__(self, token: np.ndarray, scene: np.ndarray) -> np.ndarray:
         """The answer of each program on its own scene, uint8[n] into answers; NO_ANSWER or ILL_FORMED where none."""
-        return self._answers(token, scene, np.zeros((0, 0), np.uint64))
+        return self.on_each(token, np.asarray(scene)[:, None])[:, 0]
+
+    def on_each(self, token: np.ndarray, scenes: np.ndarray) -> np.ndarray:
+        """The answer of each program on each of its own scenes, int[n, m] -> uint8[n, m]."""
+        found = np.full(scenes.shape, ILL_FORMED, np.uint8)
+        rows, columns = self._read(token)
+        for place in range(scenes.shape[1]):
+            found[rows, place] = self._run(columns, scenes[rows, place], np.zeros((0, token.shape[1]), np.uint64))
+        return found
 
     def values(self, token: np.ndarray, scene: np.ndarray) -> np.ndarray:
         """What every token of each program gives, uint64[n, t]: a set of things is a mask; 0 where there is nothing."""
         found = np.zeros(token.shape, np.uint64)
-        self._answers(token, scene, found)
+        rows, columns = self._read(token)
+        given = np.zeros((len(rows), token.shape[1]), np.uint64)
+        self._run(columns, np.asarray(scene)[rows], given)
+        found[rows] = given
         return found
 
-    def _answers(self, token: np.ndarray, scene: np.ndarray, values: np.ndarray) -> np.ndarray:
+    def _read(self, token: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Which programs are well formed, and these as `_run` takes them."""
         functions = functions_of(self.dialect)
         layout = lay_out(token, functions)
-        right = well_formed(layout, functions, tuple(self.dialect.answers))
-        found = np.full(len(token), ILL_FORMED, np.uint8)
-        rows = np.flatnonzero(right)
-        columns = (layout.token[rows], layout.left[rows], layout.right[rows], np.asarray(scene)[rows])
-        given = np.zeros((len(rows) if len(values) else 0, token.shape[1]), np.uint64)
-        found[rows] = _run(*columns, *_codes(self.dialect), *self.looked, given)
-        if len(values):
-            values[rows] = given
+        rows = np.flatnonzero(well_formed(layout, functions, tuple(self.dialect.answers)))
+        return rows, [column[rows] for column in (layout.token, layout.left, layout.right)]
+
+    def _run(self, columns: list[np.ndarray], scene: np.ndarray, values: np.ndarray) -> np.ndarray:
+        found: np.ndarray = _run(*columns, scene, *_codes(self.dialect), *self.looked, values)
         return found
 
 

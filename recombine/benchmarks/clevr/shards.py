@@ -15,7 +15,7 @@ from typing import Literal, Protocol
 import numpy as np
 import pyarrow as pa
 
-from recombine.benchmarks.clevr.questions import Found, balance, distinct
+from recombine.benchmarks.clevr.questions import Found, balance, distinct, share
 from recombine.store.arrays import read_array, write_array
 from recombine.store.engine import Engine, InProcess
 from recombine.store.errors import UserError, none_such
@@ -124,6 +124,46 @@ class ScenePipeline(ABC):
                 file.unlink()
 
         return self.store.get(recipe, make)
+
+    def counted(
+        self,
+        recipe: Recipe,
+        find: Find,
+        say: Say,
+        answers: Sequence[np.ndarray],
+        about: tuple[Part, int, int],
+        wanted: Sequence[int],
+        turns: int,
+        key: Key,
+        what: str,
+        fewer: bool = False,
+    ) -> Path:
+        """A file of so many questions of each family, with the family's answers in equal parts.
+
+        They are about scenes of a part, from the first to the last; each is searched so many times. Whether there may
+        be `fewer`, where the scenes do not give as many, is for the caller to say.
+        """
+        part, low, high = about
+
+        def make(draft: Path) -> None:
+            folder = self.scenes_folder(part)
+            finder = FindCandidates(
+                str(draft), str(folder), self.world, self.shard, find, key / "search", low, high, turns
+            )
+            shards = range(low // self.shard, -(-high // self.shard))
+            self.engine.map(finder, shards, f"{what}: searching")
+            found = read_candidates(draft, shards, self.shard)
+            chosen = found.rows(share(found, answers, wanted, key / "choice"))
+            if len(chosen.scene) < sum(wanted) and not fewer:
+                raise UserError(
+                    f"{high - low:,} scenes give {len(chosen.scene):,} questions of this kind, not {sum(wanted):,}; "
+                    "ask for fewer, or choose a larger scale"
+                )
+            write_table(draft / "questions.parquet", say(chosen, self.scenes(part), 0, 0, key / "words"), recipe)
+            for file in draft.glob("candidates-*.npz"):
+                file.unlink()
+
+        return self.store.get(recipe, make) / "questions.parquet"
 
 
 @dataclass(frozen=True)

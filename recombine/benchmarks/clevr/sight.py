@@ -15,7 +15,6 @@ import numpy as np
 from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY, DIRECTIONS
 from recombine.benchmarks.clevr.relations import WAYS
 from recombine.benchmarks.clevr.world import CLEVR_RADII, ClevrWorld
-from recombine.render.png import read_png
 from recombine.solvers.training.settings import need_torch
 from recombine.store.errors import UserError
 from recombine.world.distribution import places_taken
@@ -35,8 +34,6 @@ CLOSER = AttributeLesson(
     LESSON.name, LESSON.world, LESSON.size, tuple(CLEVR_VOCABULARY.by_name), pictures=8_000, held=500, steps=2_400
 )
 """How the closer look at what was found is learnt."""
-LONGEST = 4096
-"""Pixels of a side of a picture that is looked at."""
 
 
 @cache
@@ -91,19 +88,10 @@ class Sight:
 def look(image: Path, file: Path = FILE) -> Sight:
     """What is seen in a picture of one's own, a PNG file."""
     found = solids_parser(file)
-    pixels = read_png(image, LONGEST)
-    try:
-        perceived = in_order(found, found.perceive(pixels[None]))
-    except UserError as error:
-        raise UserError(f"{image}: {error}") from None
-    if perceived.strange[0] > 1:
-        raise UserError(
-            f"{image} does not look like a picture of {found.world}: what is in it is strange to this parser; give a "
-            "picture of solids on a gray floor, or another --parser, such as super-clevr for vehicles"
-        )
-    if not perceived.count[0]:
-        raise UserError(f"no object is seen in {image}; is it a picture of solids on a gray floor?")
-    return Sight(perceived, (pixels.shape[1], pixels.shape[0]))
+    seen, size = found.look(
+        image, "object", "solids on a gray floor", "another --parser, such as super-clevr for vehicles"
+    )
+    return Sight(in_order(found, seen), size)
 
 
 def in_order(parser: Parser, seen: Perceived) -> Perceived:

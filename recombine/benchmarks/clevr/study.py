@@ -194,6 +194,8 @@ class Clevr(Study):
         """Make scenes and questions of all parts; copy them to a folder, or leave them in the store."""
         if questions is not None and family is None:
             raise UserError("questions is for family; say which family, such as one_hop")
+        if family is not None:
+            self.study.families.named(family)  # one that is not there is refused before anything is made
         many = (500 if questions is None else questions) if family else None
         chosen = {"family": family, "questions": many} if family else {}
         official = partial(self._write_official, format, family, many) if format in ("json", "jsonl") else None

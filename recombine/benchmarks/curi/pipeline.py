@@ -147,7 +147,9 @@ class CuriPipeline:
         if setup.lot != CURI_LOT:
             self.splits = {name: self.splits[name] for name in ANY_LANGUAGE}
         self._blocks: dict[int, Scenes] = {}
+        self._dealt: dict[Split, Sides] = {}
         self._sides: dict[str, Sides] = {}
+        self._gaps: dict[tuple[str, Negatives, Over], dict[str, Gap]] = {}
         self._files: dict[str, str] = {}
         self._read: dict[str, Split] = {}
 
@@ -288,13 +290,15 @@ class CuriPipeline:
 
     def usable_splits(self) -> list[str]:
         """The splits with concepts on both sides; with concepts of one's own that may not be all."""
-        return [
-            name for name in self.splits if self.count_sides(name).train.any() and self.count_sides(name).test.any()
-        ]
+        counted = {name: self.count_sides(name) for name in self.splits}
+        return [name for name, found in counted.items() if found.train.any() and found.test.any()]
 
     def count_sides(self, name: str) -> Sides:
         """The sides of every concept as the split says, empty or not."""
-        return deal(self.split(name), self.space.concepts, self.space.sense, self.key / "sides" / name)
+        split = self.split(name)
+        if split not in self._dealt:
+            self._dealt[split] = deal(split, self.space.concepts, self.space.sense, self.key / "sides" / name)
+        return self._dealt[split]
 
     def sides(self, name: str) -> Sides:
         """The sides of every concept."""
@@ -433,6 +437,12 @@ class CuriPipeline:
 
     def gaps(self, split: str, negatives: Negatives, over: Over = "episodes") -> dict[str, Gap]:
         """The gap by mAP and by accuracy, with intervals over episodes (for accuracy batches of them) or meanings."""
+        asked = split, negatives, over
+        if asked not in self._gaps:
+            self._gaps[asked] = self._measured(split, negatives, over)
+        return self._gaps[asked]
+
+    def _measured(self, split: str, negatives: Negatives, over: Over) -> dict[str, Gap]:
         key = self.key / "bootstrap" / split / negatives
         if over == "meanings":
             return self._gaps_over_meanings(split, negatives, key)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from recombine.benchmarks.curi.english import english
 from recombine.benchmarks.curi.language import EXISTS, HOLDS, Lot, banned, collapsed
 from recombine.benchmarks.curi.spelling import Speller, infix, length, postfix
 from recombine.language.expr import Expr
+from recombine.language.grammar import Grammar, Language
 from recombine.semantics.table import Census
 from recombine.store.errors import UserError
 from recombine.store.key import Key
@@ -62,7 +64,7 @@ def candidates(lot: Lot, edition: Edition, draws: int | None, key: Key) -> list[
 
     Where several strings collapse to one concept it keeps the highest log-probability.
     """
-    language = lot.grammar(edition.nesting).enumerate()
+    language = _listed(lot.grammar(edition.nesting))
     drawn = np.arange(len(language.terms)) if draws is None else np.flatnonzero(language.draw(draws, key.rng()))
     found: dict[Expr, float] = {}
     for i in drawn:
@@ -70,6 +72,12 @@ def candidates(lot: Lot, edition: Edition, draws: int | None, key: Key) -> list[
             concept = collapsed(language.terms[i])
             found[concept] = max(found.get(concept, -math.inf), float(language.log_prob[i]))
     return list(found.items())
+
+
+@lru_cache(maxsize=2)
+def _listed(grammar: Grammar) -> Language:
+    """The whole language; its terms stay interned anyway."""
+    return grammar.enumerate()
 
 
 def interesting(census: Census, scenes: int, edition: Edition) -> np.ndarray:

@@ -168,10 +168,10 @@ class Observer:
         """How much the worlds of each question's scene that give an answer count, float[questions, answers]."""
         dialect, many = self.asking.dialect, weight.shape[1]
         runner, votes = Runner(look_at_parts(worlds, dialect), dialect), np.zeros((len(rows), len(answers_of(dialect))))
+        said = runner.on_each(rows, scene[:, None] * many + np.arange(many))
         for turn in range(many):
-            said = runner(rows, scene * many + turn)
-            known = np.flatnonzero(said < votes.shape[1])
-            votes[known, said[known]] += weight[known, turn]
+            known = np.flatnonzero(said[:, turn] < votes.shape[1])
+            votes[known, said[known, turn]] += weight[known, turn]
         return votes
 
     def _ask_again(self, programs: Sequence[Expr], rows: np.ndarray, shown: Scenes, start: int) -> np.ndarray:

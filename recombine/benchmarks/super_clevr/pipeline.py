@@ -14,7 +14,9 @@ from typing import Literal
 
 import pyarrow as pa
 
-from recombine.benchmarks.clevr.questions import Found
+from recombine.benchmarks.clevr.families import Families
+from recombine.benchmarks.clevr.pipeline import shares, turns_for
+from recombine.benchmarks.clevr.questions import Found, code_of
 from recombine.benchmarks.clevr.shards import PARTS, Part, ScenePipeline
 from recombine.benchmarks.super_clevr.questions import KINDS, Asking
 from recombine.benchmarks.super_clevr.world import VehicleWorld
@@ -110,11 +112,37 @@ class SuperClevrPipeline(ScenePipeline):
         return Recipe("super-clevr-scenes", VERSION, parameters, {})
 
     def questions_recipe(self, part: Part, kind: str) -> Recipe:
-        asked = {"kind": kind, "questions": self.each(kind), "spare": SPARE, "edition": self.asking.edition}
-        if self.asking.redundancy != "rd":
-            asked["redundancy"] = self.asking.redundancy
+        asked = {"kind": kind, "questions": self.each(kind), "spare": SPARE, **self._way}
+        return self._recipe("super-clevr-questions", part, asked)
+
+    def _recipe(self, stage: str, part: Part, asked: dict[str, object]) -> Recipe:
         parameters = {**asked, "rules": self.asking.rules, "seed": self.seed}
-        return Recipe("super-clevr-questions", VERSION, parameters, {"scenes": self.scenes_recipe(part).digest})
+        return Recipe(stage, VERSION, parameters, {"scenes": self.scenes_recipe(part).digest})
+
+    @property
+    def _way(self) -> dict[str, object]:
+        """How questions are asked, as recipes say it."""
+        plain = self.asking.redundancy == "rd"
+        return {"edition": self.asking.edition, **({} if plain else {"redundancy": self.asking.redundancy})}
+
+    def family_file(self, family: str, questions: int, part: Part) -> Path:
+        """The file of so many questions of a family such as one_hop, part/3 or object/72."""
+        kind, families = self.asking.named(family)
+        if kind not in self.kinds:
+            raise UserError(f"there are no questions about {kind}s in this world; it has no recorded parts")
+        asked = {"kind": kind, "families": [one.index for one in families], "questions": questions, **self._way}
+        wanted = shares(questions, len(families))
+        return self.counted(
+            self._recipe("super-clevr-family", part, asked),
+            partial(_found, self.asking, kind, len(families), families=families),
+            partial(_said, self.asking, kind, families=families),
+            [code_of(one, self.asking.rules.counts).answers for one in families],
+            (part, 0, self.count(part)),
+            wanted,
+            turns_for(wanted, self.count(part)),
+            self.key / "family" / part / family,
+            f"{family}, {part}",
+        )
 
     def questions_folder(self, part: Part, kind: str) -> Path:
         """Balanced questions about every scene of a part: about its objects, or about their parts."""
@@ -127,9 +155,18 @@ class SuperClevrPipeline(ScenePipeline):
         return read_table(self.questions_folder(part, kind))
 
 
-def _found(asking: Asking, kind: str, each: int, scenes: Scenes, key: Key) -> Found:
-    return asking.find(scenes, kind, each, key)
+def _found(asking: Asking, kind: str, each: int, scenes: Scenes, key: Key, families: Families | None = None) -> Found:
+    return asking.find(scenes, kind, each, key, families)
 
 
-def _said(asking: Asking, kind: str, found: Found, scenes: Scenes, first_scene: int, first: int, key: Key) -> pa.Table:
-    return asking.table(found, asking.families(kind), scenes, first_scene, first, key)
+def _said(
+    asking: Asking,
+    kind: str,
+    found: Found,
+    scenes: Scenes,
+    first_scene: int,
+    first: int,
+    key: Key,
+    families: Families | None = None,
+) -> pa.Table:
+    return asking.table(found, families or asking.families(kind), scenes, first_scene, first, key)

@@ -91,6 +91,13 @@ class Asking:
             raise UserError(f"there are questions about an object or a part, not about '{kind}'")
         return (object_families if kind == "object" else part_families)(self.world, self.edition)
 
+    def named(self, family: str) -> tuple[str, Families]:
+        """What the families of a name such as one_hop, part/3 or object/72 are about, and these families."""
+        kind, _, index = family.partition("/")
+        if kind not in KINDS:
+            kind, index = "object", family
+        return kind, self.families(kind).named(index) if index else self.families(kind)
+
     def find(self, scenes: Scenes, kind: str, each: int, key: Key, families: Families | None = None) -> Found:
         """Questions about every scene, of families in random order."""
         some = families or self.families(kind)

@@ -14,7 +14,6 @@ import numpy as np
 
 from recombine.benchmarks.super_clevr.reasoning import RECORDED, likeliest, likely_parts
 from recombine.benchmarks.super_clevr.world import LOOKS, VehicleWorld
-from recombine.render.png import read_png
 from recombine.solvers.training.settings import need_torch
 from recombine.store.errors import UserError
 from recombine.world.scenes import Scenes
@@ -28,8 +27,6 @@ from recombine.solvers.perception import Parser, Perceived, chances  # noqa: E40
 
 FILE = Path(__file__).with_name("parser.safetensors")
 SIZE = 320, 240
-LONGEST = 4096
-"""Pixels of a side of a picture that is looked at."""
 READS = ("size", "color", "material", "shape", "texture")
 """What is read off a vehicle."""
 LESSON = Lesson(
@@ -156,16 +153,5 @@ class Sight:
 def look(image: Path, file: Path = FILE) -> Sight:
     """What is seen in a picture of one's own, a PNG file."""
     found, world = vehicle_parser(file), VehicleWorld()
-    pixels = read_png(image, LONGEST)
-    try:
-        perceived = in_order(found, found.perceive(pixels[None]), world)
-    except UserError as error:
-        raise UserError(f"{image}: {error}") from None
-    if perceived.strange[0] > 1:
-        raise UserError(
-            f"{image} does not look like a picture of {found.world}: what is in it is strange to this parser; give a "
-            "picture of vehicles on a gray floor, or another --parser"
-        )
-    if not perceived.count[0]:
-        raise UserError(f"no vehicle is seen in {image}; is it a picture of vehicles on a gray floor?")
-    return Sight(perceived, (pixels.shape[1], pixels.shape[0]), world)
+    seen, size = found.look(image, "vehicle", "vehicles on a gray floor", "another --parser")
+    return Sight(in_order(found, seen, world), size, world)

@@ -1,7 +1,7 @@
 """What one can do with Super-CLEVR."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -47,11 +47,13 @@ from recombine.store.cards import About
 from recombine.store.engine import Progress, silent
 from recombine.store.errors import UserError
 from recombine.store.outputs import positive
-from recombine.store.store import Store
+from recombine.store.store import Store, read_table
 from recombine.tasks.exam import Exam
 from recombine.tasks.made_splits import Items, MadeSplit, is_file
 from recombine.world.scenes import Scenes
 
+FOLDERS = {"object": "questions", "part": "part_questions"}
+"""Where questions of each kind stand in what is made."""
 PUBLISHED_FORM = (
     "The files `superCLEVR_*` have the published form: answers are words, numbers and truth values in one column; "
     "`datasets` knows no such column, so it opens the tables beside them: the same, with every answer as a word."
@@ -234,6 +236,8 @@ class SuperClevr(Study):
         self,
         out: str | Path | None = None,
         *,
+        family: Annotated[str | None, "Only questions of this family, such as one_hop, part/3 or object/72."] = None,
+        questions: Annotated[int | None, "So many questions of --family about each part. Default: 500."] = None,
         render: Render = None,
         size: Size = None,
         first: First = None,
@@ -244,10 +248,25 @@ class SuperClevr(Study):
         tell: Tell = quiet,
     ) -> Path:
         """Make scenes and questions of all parts; copy them to a folder, or leave them in the store."""
+        if questions is not None and family is None:
+            raise UserError("questions is for family; say which family, such as one_hop")
         if factor is not None:
+            if family is not None:
+                raise UserError("factor makes all questions of its variants: leave family out, or factor")
             return self._make_all(factor, out, render, size, first, format, tell)
-        official = partial(self._write_official, format) if format in ("json", "jsonl") else None
-        return self._make(out, {}, self.artefacts, render, size, first, format, tell, also=official)
+        if family is not None:
+            self.study.asking.named(family)  # one that is not there is refused before anything is made
+        many = (500 if questions is None else questions) if family else None
+        chosen = {"family": family, "questions": many} if family else {}
+        official = partial(self._write_official, format, family, many) if format in ("json", "jsonl") else None
+        found = partial(self._folders, family, many)
+        used = partial(self._used, found) if family and render else None
+        return self._make(out, chosen, found, render, size, first, format, tell, also=official, used=used)
+
+    def _used(self, found: Callable[[], Mapping[str, Path]]) -> dict[str, np.ndarray]:
+        """By part, the scenes that questions are about."""
+        asked = {name.partition("/")[2]: folder for name, folder in found().items() if "questions" in name}
+        return {part: np.unique(read_table(folder, ["image_index"])["image_index"]) for part, folder in asked.items()}
 
     def _make_all(  # what `make` takes
         self,
@@ -288,10 +307,16 @@ class SuperClevr(Study):
         return other
 
     def artefacts(self, splits: Splits = ()) -> dict[str, Path]:
+        return self._folders(None, None)
+
+    def _folders(self, family: str | None, questions: int | None) -> dict[str, Path]:
         found = {f"scenes/{part}": self.study.scenes_folder(part) for part in PARTS}
-        for kind, name in (("object", "questions"), ("part", "part_questions")):
-            if kind in self.study.kinds:
-                found |= {f"{name}/{part}": self.study.questions_folder(part, kind) for part in PARTS}
+        if family is not None and questions is not None:
+            name = FOLDERS[self.study.asking.named(family)[0]]
+            made = {part: self.study.family_file(family, questions, part).parent for part in PARTS}
+            return found | {f"{name}/{part}": folder for part, folder in made.items()}
+        for kind in self.study.kinds:
+            found |= {f"{FOLDERS[kind]}/{part}": self.study.questions_folder(part, kind) for part in PARTS}
         return found
 
     def card(self, made: Mapping[str, Any], verb: str = "make") -> About:
@@ -316,14 +341,14 @@ class SuperClevr(Study):
     def _world(self) -> object:
         return self.world
 
-    def _write_official(self, format: str, folder: Path) -> None:
+    def _write_official(self, format: str, family: str | None, questions: int | None, folder: Path) -> None:
         """The files as Super-CLEVR writes them: images are numbered through all parts."""
-        first = 0
+        first, tables = 0, self._folders(family, questions)
         for part in PARTS:
             name = folder / f"superCLEVR_{part}"
             write_scenes(f"{name}_scenes.{format}", self.study.scenes(part), self.world, "new", first)
-            for kind in self.study.kinds:
-                table = self.study.questions(part, kind)
+            for kind in [kind for kind in KINDS if f"{FOLDERS[kind]}/{part}" in tables]:
+                table = read_table(tables[f"{FOLDERS[kind]}/{part}"])
                 middle = "_" if kind == "object" else "_part_"
                 records = records_of(table, kind, first, self.study.asking)
                 write_questions(

@@ -153,6 +153,22 @@ def test_official_files_come_back(study: SuperClevr, tmp_path: Path) -> None:
     assert {"type", "inputs", "value_inputs"} == {*record["program"][0]}
 
 
+@pytest.mark.parametrize(("family", "folder"), [("one_hop", "questions"), ("part/3", "part_questions")])
+def test_so_many_questions_of_one_family(study: SuperClevr, tmp_path: Path, family: str, folder: str) -> None:
+    made = study.make(tmp_path / "some", family=family, questions=7, render="images", size="32x24")
+    assert not {"questions", "part_questions"} - {folder} & {one.name for one in made.iterdir()}
+    for part, scenes in (("train", 40), ("val", 12), ("test", 12)):
+        rows = pq.read_table(made / folder / part).to_pylist()
+        assert len(rows) == 7 and all(0 <= row["image_index"] < scenes for row in rows)
+        kind, families = ASKING.named(family)
+        assert {row["question_family_index"] for row in rows} <= {one.index for one in families}
+        drawn = pq.read_table(made / "images" / part, columns=["scene"])["scene"].to_pylist()
+        assert sorted(drawn) == sorted({row["image_index"] for row in rows})
+    official = study.make(tmp_path / "json", family=family, questions=7, format="json")
+    middle = "_" if kind == "object" else "_part_"
+    assert len(json.loads((official / f"superCLEVR_val{middle}questions.json").read_text())["questions"]) == 7
+
+
 def test_images_have_the_masks_of_parts(study: SuperClevr, tmp_path: Path) -> None:
     folder = study.make(tmp_path / "drawn", render="images", size="160x120", first=3)
     row = pq.read_table(folder / "images" / "val").to_pylist()[0]
@@ -177,6 +193,9 @@ def test_images_have_the_masks_of_parts(study: SuperClevr, tmp_path: Path) -> No
         (("show", "super-clevr/part/9"), "Super-CLEVR has no family 'part/9'"),
         (("make", "super-clevr", "--complexity", "odd"), "there is no complexity 'odd'"),
         (("make", "super-clevr", "--edition", "odd"), "there is no edition 'odd'"),
+        (("make", "super-clevr", "--family", "six_hop"), "there is no family 'six_hop'"),
+        (("make", "super-clevr", "--questions", "5"), "questions is for family"),
+        (("make", "super-clevr", "--family", "one_hop", "--factor", "visual"), "leave family out, or factor"),
         (("check", "super-clevr", "--scenes", "nowhere.json"), "belong together"),
     ],
 )
