@@ -173,6 +173,8 @@ class Explorer:
     """What can be written, and an example of it."""
     seen: ClassVar[tuple[str, ...]] = ()
     """What there is of every scene: pictures, sounds."""
+    thinker: ClassVar[str] = ""
+    """A learner that weighs a whole language and is taught nothing; it takes a while at first."""
     pixels: ClassVar[tuple[int, int]] = (0, 0)
     filters: ClassVar[bool] = True
     """Whether what is written chooses among the scenes; else it draws scenes of its own."""
@@ -279,11 +281,6 @@ class Explorer:
         said = {name: said_of(learner, examples, order, name) for name, learner in who.items()}
         answers = tuple(examples.answers[examples.target[i]] for i in order)
         return Solution(answers, said)
-
-    @property
-    def thinker(self) -> str:
-        """The learner of its own that weighs a whole language, which takes a while at first; empty: there is none."""
-        return self.study.inducing.get("None", "")
 
     # --- writing and looking
 

@@ -54,6 +54,7 @@ class CuriExplorer(Explorer):
     pixels = IMAGE
     close = 3 * IMAGE[0], 3 * IMAGE[1]
     """The size at which a scene is looked at closely."""
+    thinker = "enumeration"
     languages: ClassVar[Mapping[str, str]] = {
         "English": "there is an object x such that x is blue and all other objects are cubes",
         "infix": "exists x in S and(=(color?(x), blue), all(shape?(S_{-x}), cube))",
