@@ -9,8 +9,8 @@ from experiments.trust.readers import wellbehaved
 from recombine.store.errors import UserError
 
 INPUTS = 60
-TORCH = ("of a run (", "checkpoints")
-PILLOW = ("pictures (PNG)",)
+TORCH = ("of a run (", "checkpoints", "scene parsers", "features")
+PILLOW = ("pictures (PNG)", "pictures and sounds of prompts")
 
 
 @pytest.mark.filterwarnings("ignore")  # of libraries, about numbers that are none

@@ -15,6 +15,7 @@ import json
 import tarfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from inspect import signature
 from itertools import zip_longest
 from pathlib import Path
@@ -32,14 +33,15 @@ from recombine.metrics.gap import Gap, gap
 from recombine.metrics.votes import right
 from recombine.render.rendering import Tell, quiet
 from recombine.solvers.sitting import pooled
-from recombine.store.cards import CROISSANT, README, SUFFIXES, rows_of
+from recombine.store.cards import CROISSANT, README, rows_of
 from recombine.store.errors import UserError
-from recombine.store.footer import chunks_of
 from recombine.store.key import Key
 from recombine.store.outputs import positive, write_text
-from recombine.store.store import MOST_BYTES, Store
+from recombine.store.parquet import MOST_BYTES, measured
+from recombine.store.store import Store
 from recombine.store.untrusted import parse_json, read_json
 from recombine.tasks.exam import Exam
+from recombine.tasks.made_splits import is_file
 from recombine.tasks.row_files import GROUP
 from recombine.tasks.rows import Piece, RowSet, row_id
 
@@ -149,7 +151,8 @@ def tests_of(study: Study, n: int, splits: Sequence[str]) -> tuple[Study, list[T
         )
     most = -(-n // len(names))
     most_found = 0
-    for scale in study.scales_for(most):
+    scales = study.scales_for_made(most) if any(map(is_file, splits)) else study.scales_for(most)
+    for scale in scales:
         world = study.again(scale=scale, seed=seed)
         exams = {exam.name: exam for exam in world.exams(splits)}
         sets = {one.name: one for one in world.row_sets(splits, PART)}
@@ -383,7 +386,7 @@ def changed(folder: Path, open: Opener) -> str | None:
         return f"{folder / missing[0]} is missing, and {CERTIFICATE} vouches for it"
     if more := sorted(set(_files(folder)) - set(there)):
         return f"{folder / more[0]} is not one of the files that {CERTIFICATE} vouches for"
-    if sum(_rows_of(folder / name) for name in there if Path(name).suffix in SUFFIXES[:2]) < order.n // 2:
+    if sum(_rows_of(folder / name) for name in there if Path(name).suffix in READERS) < order.n // 2:
         return f"{folder} has fewer rows than the {order.n:,} that {CERTIFICATE} speaks of"
     with TemporaryDirectory(prefix="recombine-check-") as place:
         made = _made_again(Path(place), order, file, open)
@@ -398,10 +401,31 @@ def _rows_of(file: Path) -> int:
     """How many rows a file from elsewhere says it has; none where it cannot be read."""
     try:
         if file.suffix == ".parquet":
-            chunks_of(file)
-        return rows_of(file)
-    except (OSError, ValueError, tarfile.TarError, pa.ArrowException):
+            measured(file)
+        return ROWS_OF.get(file.suffix, rows_of)(file)
+    except (OSError, ValueError, pa.ArrowException):
         return 0
+
+
+def _lines_of(file: Path) -> int:
+    """The lines of a file; none of them is ever in memory as a whole."""
+    with file.open("rb") as content:
+        return sum(piece.count(b"\n") for piece in iter(partial(content.read, ROOM), b""))
+
+
+def _texts_of(file: Path) -> int:
+    """The texts of a tar file, each with the files of a row behind it; what is in it is passed over."""
+    found, at, size = 0, 0, file.stat().st_size
+    with file.open("rb") as content:
+        while at + BLOCK <= size and (head := content.read(BLOCK)).strip(b"\0"):
+            found += head[:100].rstrip(b"\0").endswith(b".json")
+            at += BLOCK + -(-max(0, int(head[124:136].rstrip(b" \0") or b"0", 8)) // BLOCK) * BLOCK
+            content.seek(at)
+    return found
+
+
+ROWS_OF = {".jsonl": _lines_of, ".tar": _texts_of}
+BLOCK = 512
 
 
 def _made_again(place: Path, order: Order, file: Path, open: Opener) -> Path:
@@ -417,7 +441,7 @@ def _made_again(place: Path, order: Order, file: Path, open: Opener) -> Path:
 
 def _difference(folder: Path, made: Path) -> str | None:
     """The first difference between a folder and what the seed gives, in a sentence."""
-    ours, theirs = (json.loads((one / CERTIFICATE).read_text()) for one in (made, folder))
+    ours, theirs = (certificate_of(one) for one in (made, folder))
     for name in _files(made):
         there = folder / name
         if not there.exists():
@@ -483,7 +507,7 @@ def _short(value: Any) -> str:
 
 
 def _of_parquet(file: Path) -> Iterator[dict[str, Any]]:
-    if sum(chunk.bytes for chunk in chunks_of(file)) > MOST_BYTES:
+    if any(group.bytes > MOST_BYTES for group in measured(file)):
         raise ValueError("it takes too much room")
     with pq.ParquetFile(file) as opened:
         for batch in opened.iter_batches(GROUP):

@@ -9,6 +9,7 @@ way and shrinks pictures, the question and the likest picture decide. A prompt t
 import hashlib
 import io
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -29,6 +30,8 @@ Content = Sequence[str | bytes]
 """Texts and files in the order of a prompt."""
 LARGEST = 2**24
 """Pixels of a picture that is read."""
+FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
+"""What a harness may send; some of Pillow's readers would start other programs."""
 SIDE = 12
 """Of the small pictures by which two are compared."""
 _LETTERS = re.compile(r"^\s*\(?([A-Z])[.):]\s+(.+?)\s*$", re.MULTILINE)
@@ -136,15 +139,19 @@ def pixels_of(file: bytes) -> np.ndarray:
         return decoded(file)
     except Flaw:
         try:
-            from PIL import Image, UnidentifiedImageError
+            from PIL import Image
         except ImportError:
             raise UserError("this picture is no plain PNG; to read others: pip install pillow") from None
         try:
-            picture = Image.open(io.BytesIO(file))
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", Image.DecompressionBombWarning)
+                picture = Image.open(io.BytesIO(file), formats=FORMATS)
             if picture.width * picture.height > LARGEST:
                 raise UserError(f"a picture of the prompt has more than {LARGEST:,} pixels; send a smaller one")
             return np.asarray(picture.convert("RGB"))
-        except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError) as error:
+        except UserError:
+            raise
+        except Exception as error:  # every reader of Pillow has its own
             raise UserError("a picture of the prompt cannot be read; send PNG") from error
 
 

@@ -19,7 +19,7 @@ from recombine.render.loose import LARGEST, MOST, Loose, check_names, too_many
 from recombine.store.errors import UserError
 from recombine.store.untrusted import parse_json, read_bytes
 
-MOST_NODES = 100_000
+MOST_NODES = MOST_PRIMITIVES = 20_000
 MOST_ENTRIES = 16 * MOST
 """Of all accessors that are read, each as often as it is read."""
 LARGEST_TEXT = 64 * 2**20
@@ -37,7 +37,7 @@ def read_gltf(file: Path) -> Loose:
     text, binary = _chunks(file, whole) if file.suffix.lower() == ".glb" else (whole, None)
     if len(text) > LARGEST_TEXT:
         raise UserError(f"{file} has more than {LARGEST_TEXT / 1e6:,.0f} MB of text; keep its buffers apart")
-    found = _Reader(file, parse_json(text, str(file), dict), binary, {}, {"entries": 0, "bytes": 0})
+    found = _Reader(file, parse_json(text, str(file), dict), binary, {}, {"entries": 0, "bytes": 0, "primitives": 0})
     try:
         return found.triangles()
     except _Wrong as wrong:
@@ -77,7 +77,7 @@ class _Reader:
     buffers: dict[Any, bytes]
     """Those that have been read."""
     spent: dict[str, int]
-    """How many entries of accessors, and bytes of buffers."""
+    """How many entries of accessors, bytes of buffers, and primitives."""
 
     def triangles(self) -> Loose:
         """All triangles below the roots."""
@@ -91,6 +91,9 @@ class _Reader:
             name = name or str(mesh.get("name", "")).strip()
             for number, primitive in enumerate(self._list_of(mesh, "primitives")):
                 where = f"primitive {number} of mesh {node['mesh']}"
+                self.spent["primitives"] += 1  # of a mesh as often as it stands somewhere
+                if self.spent["primitives"] > MOST_PRIMITIVES:
+                    raise _Wrong(f"it has more than {MOST_PRIMITIVES:,} primitives")
                 points, turned = self._primitive(primitive, where)
                 total += len(points)
                 if total > MOST:

@@ -7,7 +7,7 @@ import numpy as np
 
 from recombine.store.errors import UserError
 
-MOST = 1_000_000
+MOST = 500_000
 """Points or triangles of a file."""
 LARGEST = 128 * 2**20
 """Bytes of a file."""

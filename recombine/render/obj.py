@@ -3,18 +3,19 @@
 Faces with more than three corners are cut into fans. Textures and materials are left aside.
 """
 
-from io import StringIO
+from io import BytesIO
 from itertools import pairwise
 from math import isfinite, nan
 from pathlib import Path
 
 import numpy as np
 
-from recombine.render.loose import LARGEST, MOST, Loose, check_names, too_many
+from recombine.render.loose import LARGEST, MOST, MOST_NAMES, Loose, check_names, too_many
 from recombine.store.errors import UserError
 from recombine.store.untrusted import read_bytes
 
 LONGEST_LINE = 2**16
+MOST_LINES = 5 * MOST
 
 Corner = tuple[int, int]
 """A point and a normal, by their places among those of the file; -1 for no normal."""
@@ -27,17 +28,23 @@ def read_obj(file: Path) -> Loose:
     corners: list[Corner] = []
     group: list[int] = []
     names, current = {"": 0}, 0
-    for number, line in enumerate(StringIO(read_bytes(file, LARGEST, "simplify it").decode("utf-8", "replace")), 1):
+    whole = read_bytes(file, LARGEST, "simplify it")
+    if whole.count(b"\n") > MOST_LINES:
+        raise UserError(f"{file} has more than {MOST_LINES:,} lines; simplify it")
+    for number, raw in enumerate(BytesIO(whole), 1):
         if max(len(points), len(normals), len(group)) > MOST:
             raise too_many(file, MOST)
-        if len(line) > LONGEST_LINE:
+        if len(raw) > LONGEST_LINE:
             raise UserError(f"{file}, line {number} is longer than {LONGEST_LINE:,} characters")
+        line = raw.decode("utf-8", "replace")
         word, *rest = line.partition("#")[0].split() or [""]
         try:
             if word in ("v", "vn"):
                 (points if word == "v" else normals).append(_numbers(rest))
             elif word in ("g", "o"):
                 current = names.setdefault(" ".join(rest), len(names))
+                if len(names) > MOST_NAMES:
+                    break
             elif word == "f":
                 face = [_corner(text, len(points), len(normals)) for text in rest]
                 for one, two in pairwise(face[1:]):

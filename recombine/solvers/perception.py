@@ -321,7 +321,7 @@ class Parser:
         about = parse_json(words["parser"], str(file), dict)
         try:
             return _loaded(about, tensors)
-        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        except (KeyError, TypeError, ValueError, RuntimeError, AttributeError, ArithmeticError) as error:
             said = str(error).partition("\n")[0]
             raise UserError(f"{file} is damaged or of another version ({said:.200}); get it again") from error
 
@@ -336,12 +336,27 @@ def _planes(pixels: np.ndarray, like: Tensor) -> Tensor:
     return torch.from_numpy(pixels).to(like.device).permute(0, 3, 1, 2).float() / 255
 
 
+WIDEST, WIDEST_PICTURE, MOST_SAID = 64, 2048, 20_000
+"""Channels where a network begins, pixels of a picture, and numbers that are said of an object, in a file."""
+
+
+def _bounded(what: str, number: Any, most: int) -> int:
+    """A number of a file, before a network of that size is built."""
+    if not 1 <= int(number) <= most:
+        raise ValueError(f"{int(number):,} {what}; 1 to {most:,} are possible")
+    return int(number)
+
+
 def _loaded(about: Mapping, tensors: Mapping[str, Tensor]) -> Parser:
     if about["format"] != FORMAT:
         raise ValueError(f"format {about['format']}, not {FORMAT}")
     names = tuple((str(name), tuple(map(str, values))) for name, values in about["attributes"])
+    values = sum(len(values) for _, values in names)
+    along = _bounded("pixels", about.get("along", WIDTH), WIDEST_PICTURE)
     closer = _closer(about["closer"], names, tensors) if "closer" in about else None
-    network = SceneParser(int(about["width"]), () if closer else tuple(len(values) for _, values in names))
+    _bounded("values", values + 1, MOST_SAID)
+    width = _bounded("channels", about["width"], WIDEST)
+    network = SceneParser(width, () if closer else tuple(len(values) for _, values in names))
     network.load_state_dict(_under("network/", tensors))
     fields = about["calibration"]
     calibration = Calibration(
@@ -353,7 +368,6 @@ def _loaded(about: Mapping, tensors: Mapping[str, Tensor]) -> Parser:
         foreign = tensors["usual/foreign"].float().numpy() if "usual/foreign" in tensors else None
         farthest, most_unsure = map(float, about["limits"])
         usual = Usual(mean, whiten, farthest, most_unsure, foreign)
-    along = int(about.get("along", WIDTH))
     return Parser(network.eval(), str(about["world"]), names, calibration, usual, along, closer)
 
 
@@ -362,8 +376,10 @@ def _closer(about: Mapping, names: tuple[tuple[str, tuple[str, ...]], ...], tens
     if (said := about["parts"]) is not None:
         looks = tuple((str(name), tuple(map(str, values))) for name, values in said["looks"])
         parts = PartWords(tuple(map(str, said["names"])), looks, tuple(map(str, said["slots"])))
+    said_of_parts = 0 if parts is None else len(parts.names) * (1 + sum(len(values) for _, values in parts.looks))
+    _bounded("values", said_of_parts + 1, MOST_SAID)
     network = AttributeNet(
-        int(about["width"]),
+        _bounded("channels", about["width"], WIDEST),
         tuple(len(values) for _, values in names),
         0 if parts is None else len(parts.names),
         () if parts is None else tuple(len(values) for _, values in parts.looks),

@@ -18,6 +18,7 @@ import numpy as np
 import torch
 
 from recombine.solvers.networks.cells import PIXEL_WIDTHS, Cells, CellShape, grid_places
+from recombine.store.arrays import map_array
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.world.scenes import Scenes
@@ -108,14 +109,14 @@ class FeatureMaps:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        try:
-            self.maps = np.load(file, mmap_mode="r")
-        except FileNotFoundError:
+        if not file.is_file():
             raise UserError(
                 f"there are no features in {file}; write an array of shape images x height x width x channels there "
                 "with numpy.save"
-            ) from None
-        except (ValueError, OSError) as error:
+            )
+        try:
+            self.maps = map_array(file, "r")
+        except UserError as error:
             raise UserError(f"{file} is no array that NumPy can map; write it with numpy.save") from error
         if self.maps.ndim != 4 or self.maps.dtype.kind != "f":
             raise UserError(

@@ -3,6 +3,8 @@
 Nothing goes unless `dry` is false. Artefacts that went are made again when they are asked for.
 """
 
+import json
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,6 +33,14 @@ class Kept:
     """Bytes."""
     age: float
     """Seconds since it was made."""
+    whole: str = ""
+    """The recipe as it is written."""
+
+    def says(self, words: str) -> bool:
+        """Whether its recipe has these words, or one value that is; seed=3 is the seed 3, and not 30."""
+        wanted = re.escape(words.lower().replace("=", " ").strip())
+        end = r"(?![\d,])" if wanted[-1:].isdigit() else ""
+        return bool(re.search(wanted + end, self.recipe.lower())) or json.dumps(words.lower()) in self.whole.lower()
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,8 @@ def prune(
     """
     if older is None and to is None and recipe is None:
         raise UserError("say what may go: what is older, what the store has beyond a size, or what a recipe says")
+    if recipe is not None and not recipe.strip(" ="):
+        raise UserError("say which words of a recipe: without any, everything would go")
     everything = kept(store)
     chosen = [one for one in reversed(everything) if _meant(one, older, recipe)]
     if to is not None:
@@ -80,7 +92,7 @@ def sweep(store: Store, dry: bool = True) -> list[Litter]:
     found = list[Litter]()
     drafts, locks = _inside(store.home / "drafts"), _inside(store.home / "locks")
     for path in drafts:
-        lock = store.home / "locks" / path.name.removesuffix(SUMS)
+        lock = store.home / "locks" / _digest(path)
         if not lock.exists() or abandoned(lock):
             what = "checksums of a draft" if path.name.endswith(SUMS) else "a draft that was interrupted"
             found.append(Litter(path, what, _size(path)))
@@ -89,7 +101,7 @@ def sweep(store: Store, dry: bool = True) -> list[Litter]:
     for one in [] if dry else found:
         need_writable(store.home)
         if one.path.parent.name == "drafts":
-            with _lock(store, one.path.name.removesuffix(SUMS)):
+            with _lock(store, _digest(one.path)):
                 remove(one.path, store.home)
         else:
             remove(one.path, store.home)
@@ -122,20 +134,26 @@ def _kept(folder: Path, now: float) -> Kept:
         recipe = read_recipe(folder)
         said = f"{stage}: {in_words(recipe.parameters)}" if recipe.parameters else stage
         said += "".join(f"; {name} {digest[:8]}" for name, digest in recipe.inputs.items() if isinstance(digest, str))
+        whole = recipe.canonical()
     except UserError:
-        said = f"{stage}: its recipe cannot be read"
+        said, whole = f"{stage}: its recipe cannot be read", ""
     made = (folder / MANIFEST if (folder / MANIFEST).exists() else folder).stat().st_mtime
-    return Kept(folder, stage, said[:LONGEST], _size(folder), max(0.0, now - made))
+    return Kept(folder, stage, said[:LONGEST], _size(folder), max(0.0, now - made), whole)
 
 
 def _meant(one: Kept, older: float | None, recipe: str | None) -> bool:
-    return (older is None or one.age > older) and (recipe is None or recipe.lower() in one.recipe.lower())
+    return (older is None or one.age > older) and (recipe is None or one.says(recipe))
 
 
 def _lock(store: Store, digest: str) -> Any:
     (store.home / "locks").mkdir(exist_ok=True)
     busy = f"another process is making {digest}; wait until it is done"
     return locked(store.home / "locks" / digest, busy, keep=False)
+
+
+def _digest(draft: Path) -> str:
+    """Of what a draft would become."""
+    return draft.name.partition(".")[0]
 
 
 def _inside(folder: Path) -> list[Path]:

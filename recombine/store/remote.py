@@ -11,16 +11,17 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from recombine.store.checksums import checksum
 from recombine.store.engine import Progress, silent
 from recombine.store.errors import UserError
-from recombine.store.paths import within
+from recombine.store.paths import remove, within
 from recombine.store.recipe import Recipe
 from recombine.store.room import need_room
-from recombine.store.store import RECIPE, Store, recipe_of
+from recombine.store.store import RECIPE, STAGE, Store, recipe_of
 from recombine.store.untrusted import MOST, parse_json
 from recombine.store.writing import PART, write_atomically, writing
 
@@ -156,6 +157,8 @@ def push(folder: str | Path, place: str, progress: Progress = silent) -> str:
         if found == said:
             return there.url
         raise UserError(f"{place} holds something else already; nothing there is replaced: choose another place")
+    if there.read(BEGUN) is None:
+        _refuse_others(there, files)
     if not there.create(BEGUN, said) and there.read(BEGUN) != said:
         raise UserError(f"{place} was begun with something else; choose another place, or remove what is there")
     for number, (name, one) in enumerate(files.items()):
@@ -167,12 +170,23 @@ def push(folder: str | Path, place: str, progress: Progress = silent) -> str:
     return there.url
 
 
+def _refuse_others(there: Place, files: Mapping[str, Sum]) -> None:
+    """Refuse a place where files of the same names are that no push has begun: they would be replaced."""
+    for name, one in files.items():
+        if there.size(name) is not None and not _is_there(there, name, one):
+            raise UserError(f"{there.url} has another {name} already; nothing there is replaced: choose another place")
+
+
+def _is_there(there: Place, name: str, one: Sum) -> bool:
+    return there.size(name) == one.size and there.checksum(name) == one.checksum
+
+
 def _send(there: Place, file: Path, name: str, one: Sum) -> None:
-    if there.size(name) == one.size and there.checksum(name) == one.checksum:
+    if _is_there(there, name, one):
         return
     for _ in range(TRIES):
         there.send(file, name)
-        if there.size(name) == one.size and there.checksum(name) == one.checksum:
+        if _is_there(there, name, one):
             return
     if Sum(file.stat().st_size, checksum(file)) != one:
         raise UserError(f"{file} was changed while it was sent; push it again")
@@ -184,6 +198,8 @@ def sums_of_folder(folder: Path) -> dict[str, Sum]:
     if not (folder / RECIPE).is_file():
         raise UserError(f"{folder} has no {RECIPE}, so it is nothing that was made; give a folder or an artefact")
     files = sorted(file for file in folder.rglob("*") if file.is_file() and not file.name.startswith(PART))
+    if links := [file for file in folder.rglob("*") if file.is_symlink()]:
+        raise UserError(f"{links[0]} is a link, which may lead to what is not to be sent; put the file itself there")
     return {
         file.relative_to(folder).as_posix(): Sum(file.stat().st_size, checksum(file))
         for file in files
@@ -210,23 +226,35 @@ def pull(place: str, out: str | Path | None = None, store: Store | None = None, 
     """Fetch what was pushed: a dataset into a new folder, an artefact into the store. Every byte is checked."""
     there = Place(place)
     files = _manifest(there)
+    size = sum(one.size for one in files.values())
+    fetch = partial(_fetch_all, there, files, progress)
     if out is None:
-        out = _home_of(there, store or Store.default())
-        if out.is_dir():
-            return out
-    need_room(Path(out), sum(one.size for one in files.values()), f"a copy of {place}", "choose another place")
+        store = store or Store.default()
+        recipe = _recipe_of(there)
+        if not store.has(recipe):
+            store.need(size)
+        return store.receive(recipe, fetch)
+    need_room(Path(out), size, f"a copy of {place}", "choose another place")
     with writing(out, again=True) as draft:
-        for number, (name, one) in enumerate(files.items()):
-            progress("files fetched", number, len(files))
-            file = within(draft, *name.split("/"))
-            file.parent.mkdir(parents=True, exist_ok=True)
-            if not (file.exists() and Sum(file.stat().st_size, checksum(file)) == one):
-                write_atomically(file, lambda part, name=name, one=one: _fetch(there, name, part, one))  # type: ignore[misc]
-        progress("files fetched", len(files), len(files))
+        fetch(draft)
     return Path(out)
 
 
-def _fetch(there: Place, name: str, part: Path, one: Sum) -> None:
+def _fetch_all(there: Place, files: Mapping[str, Sum], progress: Progress, draft: Path) -> None:
+    """Everything that a place has, and nothing that an earlier try had from another."""
+    for stale in [file for file in draft.rglob("*") if not file.is_dir()]:
+        if stale.relative_to(draft).as_posix() not in files:
+            remove(stale, draft)
+    for number, (name, one) in enumerate(files.items()):
+        progress("files fetched", number, len(files))
+        file = within(draft, *name.split("/"))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if not (file.exists() and Sum(file.stat().st_size, checksum(file)) == one):
+            write_atomically(file, partial(_fetch, there, name, one))
+    progress("files fetched", len(files), len(files))
+
+
+def _fetch(there: Place, name: str, one: Sum, part: Path) -> None:
     for _ in range(TRIES):
         if there.size(name) == one.size:  # what is larger is not fetched at all
             there.fetch(name, part, one.size)
@@ -256,16 +284,18 @@ def _size(said: object) -> int:
     return said
 
 
-def _home_of(there: Place, store: Store) -> Path:
-    """Where an artefact belongs in the store."""
+def _recipe_of(there: Place) -> Recipe:
+    """What an artefact was made from, which says where it belongs in the store."""
     try:
         plain = parse_json(there.read(RECIPE) or b"null", f"{there.url}/{RECIPE}")
     except UserError:
         plain = None
     recipe: Recipe = recipe_of(plain, Path(RECIPE), f"{there.url} was not pushed whole")
+    if not STAGE.fullmatch(recipe.stage):
+        raise UserError(f"{there.url}/{RECIPE} is of no stage of a store; it is no artefact")
     if recipe.stage == "dataset":
         raise UserError(f"{there.url} is a dataset; say where it goes with --out")
-    return store.path(recipe)
+    return recipe
 
 
 def _json(value: object) -> bytes:

@@ -7,6 +7,7 @@ interrupted stays and is finished next time. A finished artefact has a *manifest
     home/<stage>/<digest>/      a finished artefact, with recipe.json and manifest.json
     home/drafts/<digest>/       an artefact in the making
     home/drafts/<digest>.sums/  the checksums of its parts
+    home/drafts/<digest>.fetched/  an artefact on its way from elsewhere
     home/locks/<digest>         held by the process that makes it
 """
 
@@ -27,7 +28,7 @@ import pyarrow.parquet as pq
 
 from recombine.store.checksums import checksum, damaged, sums_of
 from recombine.store.errors import UserError
-from recombine.store.footer import Chunk, chunks_of
+from recombine.store.parquet import MOST_BYTES, measured
 from recombine.store.paths import remove, within
 from recombine.store.recipe import Recipe
 from recombine.store.room import need_room, size_text
@@ -40,14 +41,13 @@ __all__ = ["PART", "RECIPE", "Store", "read_recipe", "read_table", "write_atomic
 FORMAT = 1
 RECIPE = "recipe.json"
 MANIFEST = "manifest.json"
+FETCHED = ".fetched"
 TRIES = 2
 """How often an artefact is made before the disk is to blame."""
 # Hashing gigabytes at every command is too slow: a larger file is hashed only when its time of change is not the
 # stamped one.
 HASHED_WHEN_OPENED = 64 * 2**20
 STAGE = re.compile(r"(?!(locks|drafts)$)[\w-]+")
-MOST_BYTES = 2**30
-"""What a table from elsewhere may take in memory."""
 
 
 def print_warning(sentence: str) -> None:
@@ -100,6 +100,22 @@ class Store:
         elif sums_of(self.draft(recipe)).is_dir() and os.access(self.home, os.W_OK | os.X_OK):
             with locked(self.home / "locks" / recipe.digest):  # a kill at the very end has left them
                 shutil.rmtree(sums_of(self.draft(recipe)), ignore_errors=True)
+        return folder
+
+    def receive(self, recipe: Recipe, fetch: Callable[[Path], None]) -> Path:
+        """The folder of an artefact that was made elsewhere; `fetch` fills a draft that no maker will go on with."""
+        folder, draft = self.path(recipe), self.home / "drafts" / f"{recipe.digest}{FETCHED}"
+        need_writable(self.home)
+        (self.home / "locks").mkdir(exist_ok=True)
+        with locked(self.home / "locks" / recipe.digest):
+            if not self.has(recipe):
+                fetch(open_draft(draft, self.warn, mode=0o777))
+                clear_parts(draft)
+                if bad := damaged(draft) or [name for name, _ in _damage(draft, completely=True)]:
+                    raise UserError(f"{draft / bad[0]} is not as its manifest says; nothing was put into the store")
+                if read_recipe(draft).digest != recipe.digest:
+                    raise UserError(f"{draft / RECIPE} is another than before; nothing was put into the store")
+                publish(draft, folder)
         return folder
 
     def folders(self) -> Iterator[Path]:
@@ -279,7 +295,7 @@ def _checksum_once(file: Path, *stat: int) -> str:
 def _read_parquet(file: Path, columns: Sequence[str] | None, most: int | None) -> pa.Table:
     try:
         if most is not None:
-            _refuse_bombs(file, chunks_of(file), most)
+            _refuse_bombs(file, most)
         with pq.ParquetFile(file) as opened:  # pq.read_table would import pandas where it is installed
             if most is not None and opened.metadata.num_rows > most:
                 raise UserError(f"Cannot read the table {file}: it has {opened.metadata.num_rows:,} rows.")
@@ -290,10 +306,10 @@ def _read_parquet(file: Path, columns: Sequence[str] | None, most: int | None) -
         raise UserError(f"Cannot read the table {file}: {error}") from error
 
 
-def _refuse_bombs(file: Path, chunks: Sequence[Chunk], most: int) -> None:
-    """Refuse a table that says of itself that it is larger than it should be."""
-    size = sum(chunk.bytes for chunk in chunks)
-    values = max((chunk.values for chunk in chunks), default=0)
+def _refuse_bombs(file: Path, most: int) -> None:
+    """Refuse a table that is larger than it should be."""
+    groups = measured(file)
+    values, size = max((group.values for group in groups), default=0), sum(group.bytes for group in groups)
     if values > most or size > MOST_BYTES:
         raise UserError(
             f"Cannot read the table {file}: it has columns of {values:,} values and takes {size_text(size)}, "

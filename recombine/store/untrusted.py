@@ -16,7 +16,7 @@ import os
 import stat
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,9 +26,10 @@ MOST = 64 * 2**20
 """Bytes of a file of which nothing else is said."""
 DEEPEST = 100
 """Lists and objects inside one another."""
-MOST_LISTS = 1_000_000
-"""Lists and objects in a text; in a long one, as many more as it has times as many letters as one of ours has."""
-LETTERS_OF_A_LIST = 24
+ROOM = 256 * 2**20
+"""Bytes of memory that what a text holds may take."""
+DENSEST = 12
+"""Bytes of memory by letter in a large text that is expected: ours, and those of CLEVR, have up to 9."""
 LONGEST_NUMBER = 1_000
 """Characters of a number."""
 CHUNK = 2**20
@@ -63,11 +64,14 @@ def read_json(file: Path | str, kind: type = dict, most: int = MOST, advice: str
     return parse_json(read_bytes(file, most, advice), str(file), kind, advice)
 
 
-def parse_json(text: str | bytes, where: str, kind: type = object, advice: str = "") -> Any:
-    """What a text in JSON holds: of this kind, not nested too deeply, with finite numbers and whole characters."""
+def parse_json(text: str | bytes, where: str, kind: type = object, advice: str = "", large: bool = False) -> Any:
+    """What a text in JSON holds: of this kind, not nested too deeply, with finite numbers and whole characters.
+
+    A text that is expected to be `large` may take as much more memory as it is longer.
+    """
     text = text if isinstance(text, str) else _text(text, where, advice)
     try:
-        found = _parsed(text)
+        found = _parsed(text, large)
     except json.JSONDecodeError as error:
         raise UserError(f"{where} is not complete JSON: {error}{_end(advice)}") from None
     except (ValueError, RecursionError) as error:
@@ -91,36 +95,54 @@ def _text(content: bytes, where: str, advice: str) -> str:
         raise UserError(f"{where} is not text: byte {error.start} is not UTF-8{_end(advice)}") from None
 
 
-def _parsed(text: str) -> Any:
+def _parsed(text: str, large: bool) -> Any:
     encoded = text.encode("utf-8", "surrogatepass")
-    depth, lists = nesting(encoded)
-    if depth > DEEPEST:
+    outline = outlined(encoded)
+    if outline.depth > DEEPEST:
         raise _Refused(f"it nests deeper than {DEEPEST} levels")
-    if lists > MOST_LISTS + len(encoded) // LETTERS_OF_A_LIST:
-        raise _Refused(f"it has {lists:,} lists and objects, which would take too much memory")
+    if outline.room > max(ROOM, DENSEST * len(encoded) if large else 0):
+        held = f"{outline.lists:,} lists and objects and {outline.values:,} values"
+        raise _Refused(f"it has {held}, which would take too much memory")
     found = json.loads(text, parse_int=_whole, parse_float=_real, parse_constant=_real)
     if b"\\ud" in encoded or b"\\uD" in encoded or len(encoded) != len(text.encode("utf-8", "replace")):
         _refuse_halves(found)
     return found
 
 
-def nesting(text: bytes) -> tuple[int, int]:
-    """How deeply a text in JSON nests, and how many lists and objects it has, at least up to where it is no JSON.
+class Outline(NamedTuple):
+    """What a text in JSON will be, at least up to where it is no JSON."""
 
-    >>> nesting(b'{"a": [[], "[[["]}')
-    (3, 3)
+    depth: int
+    lists: int
+    """And objects."""
+    values: int
+    names: int
+
+    @property
+    def room(self) -> int:
+        """Bytes of memory, roughly."""
+        return 100 * self.lists + 36 * self.values + 90 * self.names
+
+
+def outlined(text: bytes) -> Outline:
+    """How deeply a text in JSON nests, and what it is made of.
+
+    >>> outlined(b'{"a": [[], "[[[,:"]}')
+    Outline(depth=3, lists=3, values=1, names=1)
     """
     text = text.replace(b"\\\\", b"__").replace(b'\\"', b"__")
-    quotes, depth, deepest, lists = 0, 0, 0, 0
+    quotes, depth, deepest, lists, values, names = 0, 0, 0, 0, 0, 0
     for start in range(0, len(text), CHUNK):
         letters = np.frombuffer(text, np.uint8, min(CHUNK, len(text) - start), start)
         seen = np.cumsum(letters == ord('"'), dtype=np.int32) + np.int32(quotes)
         folded = np.where(seen & 1, 0, letters | 32)  # outside of strings; so [ is { and ] is }
         step = (folded == ord("{")).astype(np.int8) - (folded == ord("}")).astype(np.int8)
-        lists += int((step > 0).sum())
+        lists += int(np.count_nonzero(step > 0))
+        values += int(np.count_nonzero(folded == ord(",")))
+        names += int(np.count_nonzero(folded == ord(":")))
         levels = np.cumsum(step, dtype=np.int32) + np.int32(depth)
         quotes, depth, deepest = int(seen[-1]) & 1, int(levels[-1]), max(deepest, int(levels.max()))
-    return deepest, lists
+    return Outline(deepest, lists, values, names)
 
 
 def _whole(text: str) -> int:

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from recombine.report.table import Column, Table
+from recombine.report.table import Table
 from recombine.store.errors import UserError
 from recombine.store.store import Store
 from recombine.verbs import Answer, Open
+from recombine.verbs.store import verified
 
 
 def run(
@@ -25,15 +26,9 @@ def run(
         raise UserError("say what to check: a benchmark such as curi, or --certificate FOLDER")
     with open() as study:
         table, fine = study.check(**asked)
-    tables, notes = [table], [_total(table, fine)]
-    if store:
-        home, damaged = Store.default().home, Store.default().verify()
-        rows = tuple((f"{folder / file}", problem) for folder, file, problem in damaged)
-        tables.append(Table("Damaged files", (Column("file"), Column("verdict", keep=True)), rows))
-        notes.append(f"{home}: {f'{len(rows)} files are damaged' if rows else 'every byte is as it was written'}")
-        fine = fine and not damaged
-    shown = (*notes, *(one for one in tables if one.rows and (details or not fine)))
-    return Answer(shown, [row for one in tables for row in one.json()], code=0 if fine else 1)
+    lines, damaged = verified(Store.default()) if store else ([], [])
+    shown = (_total(table, fine), *lines, *([table] if table.rows and (details or not fine) else []))
+    return Answer(shown, [*table.json(), *damaged], code=0 if fine and not damaged else 1)
 
 
 def _certified(folder: Path, open: Open) -> Answer:

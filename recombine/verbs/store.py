@@ -34,10 +34,8 @@ def run(
     if action != "prune" and (older or to or recipe):
         raise UserError("--older, --to and --recipe are for prune: recombine store prune --older 30d")
     if action == "verify":
-        rows = tuple((str(folder / file), problem) for folder, file, problem in store.verify())
-        table = Table(f"Damaged files in {store.home}", (Column("file"), Column("problem", keep=True)), rows)
-        fine = f"{store.home}: every byte is as it was written"
-        return Answer((table if rows else fine,), table.json(), code=1 if rows else 0)
+        lines, records = verified(store)
+        return Answer(tuple(lines), records, code=1 if records else 0)
     if action == "sweep":
         litter = sweep(store, dry=not do)
         swept = tuple((str(one.path), one.what, size_text(one.size)) for one in litter)
@@ -52,6 +50,14 @@ def run(
     total = f"{len(found)} artefacts, {size_text(sum(one.size for one in found))}"
     table = Table(f"{store.home}: {total}", (*columns, Column("recipe"), Column("digest")), cells)
     return _told(table, do) if action == "prune" else Answer((table,), table.json())
+
+
+def verified(store: Store) -> tuple[list[str], list[dict[str, str]]]:
+    """Whether every byte is as it was written, in lines that any terminal has room for, and what is damaged."""
+    damaged = [{"file": str(folder / file), "verdict": problem} for folder, file, problem in store.verify()]
+    many = f"{len(damaged)} {'file is' if len(damaged) == 1 else 'files are'} damaged"
+    verdict = f"{store.home}: {many if damaged else 'every byte is as it was written'}"
+    return [verdict, *(f"{one['file']} {one['verdict']}" for one in damaged)], damaged
 
 
 def _told(table: Table, done: bool) -> Answer:

@@ -12,7 +12,7 @@ import pytest
 
 from recombine import render_dataset
 from recombine.benchmarks.clevr.world import ClevrWorld
-from recombine.render import mesh, obj
+from recombine.render import gltf, loose, mesh, obj
 from recombine.render.encodings import Look
 from recombine.render.folders import read_dataset
 from recombine.render.png import SIGNATURE, _chunk, read_png
@@ -190,3 +190,33 @@ def test_a_mesh_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         (tmp_path / "it.ply").write_text(f"ply\nformat ascii 1.0\n{line}\nend_header\n")
         with pytest.raises(UserError, match=r"it\.ply claims"):
             mesh.read_groups(tmp_path / "it.ply", None)
+
+
+def test_lines_and_names_without_end_are_no_mesh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "it.obj"
+    monkeypatch.setattr(obj, "MOST_LINES", 1_000)
+    file.write_text("\n" * 2_000)
+    with pytest.raises(UserError, match=r"it\.obj has more than 1,000 lines"):
+        obj.read_obj(file)
+    monkeypatch.setattr(obj, "MOST_NAMES", 20)
+    file.write_text("".join(f"g {number}\n" for number in range(900)) + "f nowhere\n")
+    with pytest.raises(UserError, match=r"it\.obj, line 901"):  # the bound on names is checked at the end too
+        monkeypatch.setattr(obj, "MOST_NAMES", 1_000)
+        obj.read_obj(file)
+    monkeypatch.setattr(obj, "MOST_NAMES", 20)
+    monkeypatch.setattr(loose, "MOST_NAMES", 20)
+    with pytest.raises(UserError, match=r"it\.obj has 21 groups, but 20 are allowed"):  # it is read no farther
+        obj.read_obj(file)
+
+
+def test_a_mesh_that_stands_everywhere_is_counted_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gltf, "MOST_PRIMITIVES", 99)
+    empty = {"attributes": {"POSITION": 0}}
+    whole = {
+        "nodes": [{"mesh": 0}] * 10,
+        "meshes": [{"primitives": [empty] * 10}],
+        "accessors": [{"componentType": 5126, "count": 0, "type": "VEC3"}],
+    }
+    (tmp_path / "it.gltf").write_text(json.dumps(whole))
+    with pytest.raises(UserError, match="it has more than 99 primitives"):
+        gltf.read_gltf(tmp_path / "it.gltf")

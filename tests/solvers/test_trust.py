@@ -4,7 +4,9 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +18,7 @@ pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombi
 from recombine.solvers.training import checkpoint
 from recombine.solvers.training.loop import load_best, train
 from recombine.solvers.training.records import keep, read_config, read_metrics, read_results
-from recombine.solvers.training.tensors import METADATA, read_tensors
+from recombine.solvers.training.tensors import METADATA, read_tensors, write_tensors
 from recombine.solvers.training.weights import write_weights
 from recombine.store.errors import UserError
 from recombine.store.key import Key
@@ -57,7 +59,7 @@ def test_nothing_is_written_before_the_lock(whole: Path, tmp_path: Path) -> None
     assert process.stdout and process.stdout.readline()  # it has begun, and waits
     before = {file: file.read_bytes() for file in (tmp_path / "busy").rglob("*") if file.is_file()}
     with pytest.raises(UserError, match="is being trained by another process"):
-        learn(tmp_path / "busy")
+        learn(tmp_path / "busy", replace(TRAINING, epochs=(TRAINING.epochs or 0) + 1))
     assert {file: file.read_bytes() for file in (tmp_path / "busy").rglob("*") if file.is_file()} == before
     process.kill()
     process.communicate()
@@ -99,9 +101,14 @@ def test_a_flipped_bit_of_a_checkpoint_is_always_seen(whole: Path, tmp_path: Pat
             found = checkpoint.load(file, run_in(folder).identity)
         except UserError:
             pass
-        else:  # the name of the checksum itself, or spaces at the end of the header
+        else:  # spaces at the end of the header
             file.write_bytes(sound)
             assert repr(found) == repr(checkpoint.load(file, run_in(folder).identity))
+        file.write_bytes(sound)
+    for bit in range(8):  # the name of the checksum, without which a file is taken for one of before
+        flipped(file, 8 * sound.index(b"recombine.checksum") + bit)
+        with pytest.raises(UserError):
+            checkpoint.load(file, run_in(folder).identity)
         file.write_bytes(sound)
 
 
@@ -242,6 +249,55 @@ def test_the_card_of_foreign_weights_is_text(whole: Path, tmp_path: Path) -> Non
     card = (write_weights(folder, tmp_path / "weights") / "README.md").read_text()
     assert "<script>" not in card and "\n# Title" not in card and "x](" not in card
     assert card.count("\nlicense:") == 1
+
+
+def test_numbers_that_no_score_is_are_refused_before_weights_are_written(whole: Path, tmp_path: Path) -> None:
+    folder = copied(whole, tmp_path / "run")
+    (folder / "results.json").write_text(json.dumps({"scores": {"test": 10**400}}))
+    with pytest.raises(UserError, match="is no run that can be read"):
+        write_weights(folder, tmp_path / "weights")
+    assert not (tmp_path / "weights").exists()
+
+
+def test_what_a_run_links_to_is_not_kept_for_others(whole: Path, tmp_path: Path) -> None:
+    run = copied(whole, tmp_path / "runs" / "one")
+    config = json.loads((run / "config.json").read_text()) | {"benchmark": "curi"}
+    (run / "config.json").write_text(json.dumps(config))
+    (run / "results.json").write_text(json.dumps({"length": config["length"]}))
+    (tmp_path / "secret").write_text("secret")
+    (run / "metrics.parquet").unlink(missing_ok=True)
+    (run / "metrics.parquet").symlink_to(tmp_path / "secret")
+    with pytest.raises(UserError, match="leads out of"):
+        keep(run.parent, tmp_path / "kept", "curi")
+    (run / "metrics.parquet").unlink()
+    os.mkfifo(run / "metrics.parquet")
+    with pytest.raises(UserError, match="it is no file"):
+        keep(run.parent, tmp_path / "kept", "curi")
+
+
+@pytest.mark.parametrize(
+    ("said", "match"),
+    [
+        ({"width": 5_000}, "5,000 channels; 1 to 64 are possible"),
+        ({"width": 10**400}, "is damaged or of another version"),
+        ({"along": 10**6}, "1,000,000 pixels; 1 to 2,048"),
+        ({"attributes": [["shape", ["a"] * 30_000]]}, "30,001 values; 1 to 20,000"),
+        ({"limits": [10**400, 1]}, "is damaged or of another version"),
+        ({"calibration": 3}, "is damaged or of another version"),
+    ],
+)
+def test_a_parser_of_a_size_that_none_has_is_not_built(said: dict[str, Any], match: str, tmp_path: Path) -> None:
+    """A few bytes that say how wide a network is would take any amount of memory."""
+    from recombine.solvers.networks.scene_parser import SceneParser
+    from recombine.solvers.perception import Calibration, Parser
+
+    file = tmp_path / "parser.safetensors"
+    Parser(SceneParser(1, (2,)), "clevr", (("shape", ("a", "b")),), Calibration(values=(1.0,))).save(file)
+    tensors, words = read_tensors(file)
+    about = json.loads(words["parser"]) | said
+    write_tensors(file, tensors, {"parser": json.dumps(about)})
+    with pytest.raises(UserError, match=match):
+        Parser.load(file)
 
 
 def test_nothing_is_written_through_a_link_inside_a_run(whole: Path, tmp_path: Path) -> None:

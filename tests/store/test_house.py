@@ -1,5 +1,6 @@
 """Keeping house: what is there, what may go, and that nothing goes by accident."""
 
+import json
 import os
 import time
 from pathlib import Path
@@ -11,6 +12,7 @@ from recombine.store.house import kept, prune, sweep
 from recombine.store.recipe import Recipe
 from recombine.store.store import Store, write_atomically
 from recombine.store.writing import locked
+from tests.commands import Run
 
 DAY = 86_400
 
@@ -53,6 +55,14 @@ def test_what_is_old_or_large_or_of_a_recipe_goes(store: Store) -> None:
     )  # type: ignore[arg-type]
     assert [one.folder for one in prune(store, older=2 * DAY)] == [old, other]
     assert [one.folder for one in prune(store, recipe="SEED 1")] == [new]
+    assert [one.folder for one in prune(store, recipe="seed=1")] == [new]
+    tenth = make(store, "c", 10, seed=10, split={"name": "sequences"})
+    assert [one.folder for one in prune(store, recipe="seed=1")] == [new]
+    assert [one.folder for one in prune(store, recipe="sequences")] == [tenth]
+    for nothing in ("", " ", "="):
+        with pytest.raises(UserError, match="without any, everything would go"):
+            prune(store, recipe=nothing, dry=False)
+    prune(store, recipe="sequences", dry=False)
     assert [one.folder for one in prune(store, older=2 * DAY, recipe="b:")] == [other]
     assert [one.folder for one in prune(store, to=10**9)] == []
     assert [one.folder for one in prune(store, to=12_000)] == [old]
@@ -91,3 +101,18 @@ def test_a_link_in_a_store_is_not_followed(store: Store, tmp_path: Path) -> None
     prune(store, older=-1, dry=False)
     sweep(store, dry=False)
     assert (tmp_path / "precious" / "file").exists()
+
+
+def test_what_is_damaged_is_told_in_a_line_that_a_narrow_terminal_cannot_hide(
+    store: Store, invoke: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make(store, "scenes", 1000)
+    monkeypatch.setenv("RECOMBINE_HOME", str(store.home))
+    monkeypatch.setenv("COLUMNS", "80")
+    fine = invoke("store", "verify")
+    assert fine.code == 0 and f"{store.home}: every byte is as it was written" in fine.out
+    (folder / "data").write_bytes(b"x" * 1000)
+    ran = invoke("store", "verify")
+    assert ran.code == 1 and f"{store.home}: 1 file is damaged\n" in ran.out
+    assert f"{folder / 'data'} does not have the bytes it was written with\n" in ran.out
+    assert json.loads(invoke("store", "verify", "--json").out)[0]["file"] == str(folder / "data")

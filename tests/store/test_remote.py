@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from recombine.store.errors import UserError
+from recombine.store.house import sweep
 from recombine.store.recipe import Recipe
 from recombine.store.remote import BEGUN, MANIFEST, Place, pull, push
 from recombine.store.store import Store
 from recombine.store.untrusted import MOST
+from recombine.store.writing import abandoned
 from tests.commands import Run, refused
 from tests.store.mock_s3 import bucket
 
@@ -126,6 +128,14 @@ def test_two_who_push_do_not_mix(folder: Path, tmp_path: Path) -> None:
         push(folder, place)
 
 
+def test_what_others_have_put_there_is_not_replaced(folder: Path, place: str) -> None:
+    there = Place(place)
+    assert there.create("README.md", b"theirs")
+    with pytest.raises(UserError, match=r"has another README\.md already; nothing there is replaced"):
+        push(folder, place)
+    assert there.read("README.md") == b"theirs" and there.read(BEGUN) is None
+
+
 def test_an_artefact_goes_from_store_to_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = Recipe("numbers", 1, {"count": 3}, {})
     one, other = Store(tmp_path / "one"), Store(tmp_path / "other")
@@ -134,6 +144,49 @@ def test_an_artefact_goes_from_store_to_store(tmp_path: Path, monkeypatch: pytes
     assert pull("memory://numbers", store=other) == other.path(recipe)
     assert other.has(recipe) and not other.verify() and contents(other.path(recipe)) == contents(made)
     assert pull("memory://numbers", store=other) == other.path(recipe)
+
+
+def test_who_fetches_an_artefact_has_it_alone_and_leaves_nothing_that_looks_like_one(tmp_path: Path) -> None:
+    """A fetched artefact has the lock and the place of a draft that one that is made has."""
+    recipe = Recipe("numbers", 1, {"count": 3}, {})
+    one, other = Store(tmp_path / "one"), Store(tmp_path / "other")
+    push(one.get(recipe, lambda draft: (draft / "numbers").write_text("1 2 3") and None), "memory://alone")
+    seen: list[bool] = []
+
+    def stopped(_: str, done: int, total: int) -> None:
+        lock = other.home / "locks" / recipe.digest
+        seen.append(lock.exists() and not abandoned(lock))
+        if done == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        pull("memory://alone", store=other, progress=stopped)
+    assert seen == [True, True]
+    assert not [*other.folders()] and not other.verify() and not [*other.draft(recipe).parent.glob(recipe.digest)]
+    assert {one.what for one in sweep(other)} >= {"a draft that was interrupted"}
+    made = other.get(recipe, lambda draft: (draft / "numbers").write_text(f"{[*draft.iterdir()]}") and None)
+    assert (made / "numbers").read_text() == "[]"  # nothing from elsewhere is taken for a finished part
+
+
+def test_an_artefact_that_is_not_as_its_own_manifest_says_stays_out(tmp_path: Path) -> None:
+    recipe, store = Recipe("numbers", 1, {"count": 3}, {}), Store(tmp_path / "other")
+    made = Store(tmp_path / "one").get(recipe, lambda draft: (draft / "numbers").write_text("1 2 3") and None)
+    (made / "numbers").write_text("1 2 4")
+    push(made, "memory://changed")
+    with pytest.raises(UserError, match="numbers is not as its manifest says; nothing was put into the store"):
+        pull("memory://changed", store=store)
+    (made / "recipe.json").write_text(Recipe("../numbers", 1, {}, {}).canonical())
+    push(made, "memory://astray")
+    with pytest.raises(UserError, match="is of no stage of a store"):
+        pull("memory://astray", store=store)
+    assert not [*store.folders()]
+
+
+def test_links_are_not_followed_to_what_nobody_wants_to_send(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    (folder / "notes.md").symlink_to(tmp_path / "secret")
+    with pytest.raises(UserError, match=r"notes\.md is a link"):
+        push(folder, "memory://links")
 
 
 def test_a_manifest_that_leads_elsewhere_is_refused(folder: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recombine.store import untrusted
 from recombine.store.errors import UserError
-from recombine.store.untrusted import nesting, parse_json, read_bytes, read_json, read_text
+from recombine.store.untrusted import outlined, parse_json, read_bytes, read_json, read_text
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text('[]{}"\\ab'),
@@ -30,12 +30,12 @@ def depth(value: Any) -> int:
 def test_json_is_read_as_it_was_written(value: Any, indent: int | None) -> None:
     text = json.dumps(value, indent=indent)
     assert parse_json(text, "here") == parse_json(text.encode(), "here") == value
-    assert nesting(text.encode())[0] == depth(value)
+    assert outlined(text.encode()).depth == depth(value)
 
 
 def test_nesting_is_counted_across_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(untrusted, "CHUNK", 3)
-    assert nesting(b'[["[[[", {"a\\"]]": [[]]}]]')[0] == 5
+    assert outlined(b'[["[[[", {"a\\"]]": [[]]}]]').depth == 5
 
 
 BAD = {
@@ -93,10 +93,30 @@ def test_too_large_a_file_is_not_read(tmp_path: Path) -> None:
         read_bytes(tmp_path / "huge", 10**6)
 
 
-@pytest.mark.parametrize("one", ["[]", "{}", '{"a":1}'])
-def test_millions_of_small_lists_are_refused_before_they_are_made(one: str) -> None:
-    """Each would take twenty times the room of its letters."""
-    many = ",".join([one] * 1_500_000)
-    with pytest.raises(UserError, match="1,500,001 lists and objects, which would take too much memory"):
-        parse_json(f"[{many}]", "here")
-    assert len(parse_json("[" + ",".join([f'{{"a": [1, 2, 3], "b": {number}}}' for number in range(9)]) + "]", "")) == 9
+@pytest.mark.parametrize("one", ["[]", "{}", '{"a":1}', "1.5", '"ab"', "1"])
+def test_millions_of_small_values_are_refused_before_they_are_made(one: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each would take ten or twenty times the room of its letters."""
+    monkeypatch.setattr(untrusted, "ROOM", 2**20)
+    many = f"[{','.join([one] * 40_000)}]"
+    with pytest.raises(UserError, match="lists and objects and 39,999 values, which would take too much memory"):
+        parse_json(many, "here")
+    assert len(parse_json(f"[{','.join([one] * 4_000)}]", "here")) == 4_000
+
+
+def test_names_without_end_are_refused_and_large_files_of_ours_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(untrusted, "ROOM", 2**16)
+    names = "{" + ",".join(f'"{number}":1' for number in range(5_000)) + "}"
+    for large in (False, True):  # nothing of ours is as dense as this
+        with pytest.raises(UserError, match="which would take too much memory"):
+            parse_json(names, "here", large=large)
+    objects = {
+        "color": "red",
+        "size": "large",
+        "rotation": 269.87,
+        "3d_coords": [-1.2, 0.3, 0.7],
+        "pixel_coords": [1, 2],
+    }
+    whole = json.dumps({"scenes": [{"image_index": number, "objects": [objects] * 5} for number in range(200)]})
+    assert len(parse_json(whole, "here", large=True)["scenes"]) == 200
+    with pytest.raises(UserError, match="which would take too much memory"):
+        parse_json(whole, "here")

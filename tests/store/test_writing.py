@@ -3,6 +3,7 @@
 import errno
 import os
 import resource
+import secrets
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -17,7 +18,7 @@ from recombine.store.checksums import damaged, mend, sums_of
 from recombine.store.errors import UserError
 from recombine.store.room import allocate, need_room, size_text
 from recombine.store.untrusted import read_bytes
-from recombine.store.writing import drafts_of, locked, write_atomically, write_text, writing, writing_page
+from recombine.store.writing import PART, drafts_of, locked, write_atomically, write_text, writing, writing_page
 
 KILLED = """
 import os, signal, sys
@@ -311,3 +312,14 @@ def test_checksums_that_somebody_else_has_laid_there_are_refused(
     with pytest.raises(UserError, match="belongs to somebody else"), writing(tmp_path / "out", again=True):
         raise AssertionError
     assert not (tmp_path / "out").exists()
+
+
+def test_a_name_that_was_guessed_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names are random; and where one is known all the same, a link there is no way in."""
+    monkeypatch.setattr(secrets, "token_hex", lambda _: "guessed")
+    precious = tmp_path / "precious"
+    precious.write_text("x")
+    (tmp_path / f"{PART}guessed-page.html").symlink_to(precious)
+    with pytest.raises(FileExistsError):
+        write_text(tmp_path / "page.html", "y")
+    assert precious.read_text() == "x" and not (tmp_path / "page.html").exists()

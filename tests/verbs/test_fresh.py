@@ -1,13 +1,17 @@
 """Fresh tests: made in a world of their own, certified on exactly their rows; whatever was changed is told."""
 
 import csv
+import io
 import json
 import shutil
+import tarfile
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -226,3 +230,32 @@ def test_every_benchmark_gives_fresh_tests(name: str, own_home: Path, tmp_path: 
     assert said["rows"] == 5 and said["all"]["strong"]["value"] >= said["all"]["weak"]["value"]
     assert said["asked"]["options"] == options
     assert changed(folder, lambda named, **said: STUDIES[named][0](**said)) is None
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "tar"])
+def test_a_file_of_rows_without_end_takes_no_memory(ending: str, tmp_path: Path) -> None:
+    """A file with a hole in it takes no room on the disk, however large it says it is."""
+    file, size = tmp_path / f"rows.{ending}", 2**26
+    with file.open("wb") as content:
+        if ending == "tar":  # the head of a note about what follows, which tar would read as a whole
+            content.write(
+                b"x".ljust(124, b"\0") + f"{size - 512:011o}\0".encode().ljust(32, b"\0") + b"x".ljust(356, b"\0")
+            )
+        content.truncate(size)
+    tracemalloc.start()
+    try:
+        assert fresh._rows_of(file) == 0
+        assert tracemalloc.get_traced_memory()[1] < 2**23
+    finally:
+        tracemalloc.stop()
+
+
+def test_rows_of_every_format_are_counted(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "rows.tar", "w", format=tarfile.USTAR_FORMAT) as tar:
+        for name, content in (("a.json", b"{}"), ("a.png", bytes(700)), ("b.json", b"{}"), ("b.png", b"")):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(content)
+            tar.addfile(entry, io.BytesIO(content))
+    (tmp_path / "rows.jsonl").write_text("{}\n" * 2)
+    pq.write_table(pa.table({"id": ["a", "b"]}), tmp_path / "rows.parquet")
+    assert [fresh._rows_of(tmp_path / f"rows.{ending}") for ending in ("tar", "jsonl", "parquet")] == [2, 2, 2]

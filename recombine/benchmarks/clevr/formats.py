@@ -200,7 +200,7 @@ def read_records(path: Path | str, what: str) -> Records:
     if path.suffix == ".jsonl":
         lines = {f"line {number}": line for number, line in enumerate(text.split("\n"), 1) if line.strip()}
         return Records(path, {}, [*lines], [parse_json(line, f"{path}, {name}") for name, line in lines.items()])
-    whole = parse_json(text, str(path))
+    whole = parse_json(text, str(path), large=True)
     if what == "scenes" and isinstance(whole, dict) and "objects" in whole:  # a file of one scene
         return Records(path, {}, ["scene 0"], [whole])
     records, info = (whole.get(what), whole.get("info")) if isinstance(whole, dict) else (whole, None)

@@ -20,7 +20,7 @@ from recombine.benchmarks.concept_world.exam import Ideal
 from recombine.benchmarks.concept_world.examples import Painted, examples
 from recombine.benchmarks.concept_world.extension import Count
 from recombine.benchmarks.concept_world.learners import Learner, strong, weak
-from recombine.benchmarks.concept_world.made_experiments import Divided, atom, deal, experiments
+from recombine.benchmarks.concept_world.made_experiments import Divided, atom, deal, known_by, to_divide
 from recombine.benchmarks.concept_world.objects import ImageSet
 from recombine.benchmarks.concept_world.pages import (
     INTRO,
@@ -304,15 +304,11 @@ class ConceptWorld(Study):
 
     def _made_of(self, file: str) -> Sequence[str]:
         """The experiments of a split that was written, which are known by their names from now on."""
-        read = [made for _, made in experiments(self._divided, self.split_of(file))]
-        for made in read:
-            if made.name in self.study.library.experiments or self.study.made.setdefault(made.name, made) != made:
-                raise UserError(f"{file}: there is an experiment '{made.name}' already; give the split another name")
-        return [made.name for made in read]
+        return known_by(self.study, self._divided, self.split_of(file), file)
 
     @cached_property
     def _divided(self) -> Sequence[Divided]:
-        return [Divided(self.study.library, self.study.library.experiments[name]) for name in self.experiments]
+        return to_divide(self.study.library, self.experiments)
 
     def atom(self, symbol: Symbol) -> str | None:
         return atom(symbol)

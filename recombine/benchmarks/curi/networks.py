@@ -127,6 +127,9 @@ class CuriNetworks(Networks[CuriPipeline]):
     def splits(self, study: CuriPipeline) -> Sequence[str]:
         return study.usable_splits()
 
+    def know(self, study: CuriPipeline, file: str) -> Sequence[str]:
+        return [study.split(file).name]
+
     def data(self, job: Job, study: CuriPipeline) -> dict[str, str]:
         return {part: study.episodes_recipe(job.split, part, job.options.negatives).digest for part in LEARNT}
 
@@ -247,6 +250,8 @@ class CuriNetworks(Networks[CuriPipeline]):
         return {name: {"weak oracle": one.weak.value, "strong oracle": one.strong.value} for name, one in gaps.items()}
 
     def reference(self, job: Job, study: CuriPipeline) -> dict[str, Any]:
+        if job.made:
+            return {}
         data = study.episodes_recipe(job.split, "test", job.options.negatives).digest
         own = {"edition": job.options.edition, "negatives": job.options.negatives, "episodes": REFERENCE}
         return {"split": job.split, "data": data, "scale": job.scale, "seed": job.data_seed, **own}

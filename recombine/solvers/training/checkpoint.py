@@ -32,7 +32,7 @@ def save(file: Path, state: Mapping[str, Any], identity: Identity) -> None:
 def load(file: Path, identity: Identity) -> dict[str, Any]:
     """The state of a checkpoint of this run."""
     tensors, metadata = read_tensors(file)
-    if not {"format", "identity", "state"} <= metadata.keys():
+    if metadata.keys() != {"format", "identity", "state"}:  # a name more may be that of the checksum, with a wrong bit
         raise UserError(f"{file} is no checkpoint of recombine; delete it, or put the right one there")
     if metadata["format"] != str(FORMAT):
         raise UserError(f"{file} was written by another version of recombine; train again in another folder")

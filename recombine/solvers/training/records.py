@@ -12,12 +12,14 @@ import pyarrow as pa
 from recombine.store.errors import UserError
 from recombine.store.paths import within
 from recombine.store.store import read_table
-from recombine.store.untrusted import read_json
+from recombine.store.untrusted import read_bytes, read_json
 from recombine.store.writing import write_atomically, write_text
 
 FORMAT = 2
 RESULTS = "results.json"
-KEPT = ("config.json", RESULTS, "metrics.parquet")
+SPLIT = "split.json"
+"""The split of a run, where it was made automatically."""
+KEPT = ("config.json", RESULTS, "metrics.parquet", SPLIT)
 """What tables need of a run."""
 AGAIN = "remove the folder of this run, and train it again"
 MOST_MEASURED = 2**22
@@ -86,14 +88,15 @@ def keep(out: Path, kept: Path, benchmark: str) -> list[str]:
             raise UserError(f"{there.parent} holds another run than {run}; keep this one in another folder")
         for name in KEPT:
             if (run / name).exists():
+                content = read_bytes(within(run, name), advice=AGAIN)
                 place.mkdir(parents=True, exist_ok=True)
-                write_atomically(place / name, partial(_copy, run / name))
+                write_atomically(place / name, partial(_written, content))
         names.append(run.name)
     return names
 
 
-def _copy(file: Path, draft: Path) -> None:
-    draft.write_bytes(file.read_bytes())
+def _written(content: bytes, draft: Path) -> None:
+    draft.write_bytes(content)
 
 
 def runs_of(out: Path, benchmark: str) -> Iterator[tuple[Path, dict[str, Any], dict[str, Any] | None]]:

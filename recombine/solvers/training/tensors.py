@@ -38,7 +38,7 @@ NAMES = {dtype: name for name, dtype in DTYPES.items()}
 METADATA, CHECKSUM = "__metadata__", "recombine.checksum"
 LONGEST = 64 * 2**20
 """Bytes of a header."""
-LARGEST = 16 * 2**30
+LARGEST = 4 * 2**30
 """Bytes of a file."""
 
 

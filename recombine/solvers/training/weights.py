@@ -10,15 +10,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from recombine.solvers.training.records import read_config, read_results
+from recombine.solvers.training.records import as_written, read_config, read_results
 from recombine.solvers.training.run import machine
 from recombine.solvers.training.tensors import read_tensors, write_tensors
 from recombine.store.errors import UserError
 from recombine.store.outputs import free_folder
+from recombine.store.room import need_room
 from recombine.store.text import markdown
 from recombine.store.writing import write_text, writing
 
 MODEL, CONFIG, CARD = "model.safetensors", "config.json", "README.md"
+MARGIN = 2**20
+"""Bytes for a config and a card."""
 INSIDE = "network/"
 """What the names of weights begin with in a checkpoint."""
 
@@ -34,11 +37,14 @@ def write_weights(run: Path, out: Path) -> Path:
     if not plain:
         raise UserError(f"{best} holds no network; train it again in another folder")
     weights = sum(one.numel() for one in plain.values())
+    with as_written(run):
+        card = _card(config, results, weights)
+    need_room(out, best.stat().st_size + MARGIN, f"A copy of the weights in {out}", "choose another place")
     with writing(out) as draft:
         write_tensors(draft / MODEL, plain, {"format": "pt"})
         said = {**config, "recombine": machine()["recombine"], "parameters": weights, "results": results}
         write_text(draft / CONFIG, json.dumps(said, indent=1) + "\n")
-        write_text(draft / CARD, _card(config, results, weights))
+        write_text(draft / CARD, card)
     return out
 
 
