@@ -34,7 +34,6 @@ from recombine.render.folders import Dataset
 from recombine.render.media import Drawing, Played, Traced
 from recombine.render.rendering import Given, Tell, Used, Wanted, announce, deliver, quiet, refuse_format, wanted, works
 from recombine.report.document import Card, Chapter, Figure, Item, write_document
-from recombine.report.figures import NARROW
 from recombine.report.gaps import Gaps, Trial, over_worlds
 from recombine.report.table import Cell, Column, Table
 from recombine.report.view import ExampleView, View
@@ -118,6 +117,8 @@ class Study(Opened):
     """Which of these weighs a whole language, by what it perceives: images, sounds, words or None for the scenes."""
     formats: ClassVar[tuple[str, ...]] = ("parquet",)
     """Of files without pictures."""
+    shown_as: ClassVar[tuple[str, ...]] = (".html",)
+    """The endings of files that one example is written to."""
     scales: ClassVar[tuple[str, ...]] = ("demo", "laptop", "paper")
     intro: ClassVar[str] = ""
     """What the report begins with."""
@@ -663,7 +664,7 @@ class Study(Opened):
     def gap_chapter(self, gaps: Gaps, intro: str = "") -> Chapter:
         items: Iterable[Item] = chain.from_iterable(
             (
-                Figure(f"gap-{metric.lower()}", "Both ideal learners.", gaps.chart(metric), gaps.chart(metric, NARROW)),
+                Figure.drawn(f"gap-{metric.lower()}", "Both ideal learners.", partial(gaps.chart, metric)),
                 *gaps.tables(metric),
             )
             for metric in gaps.metrics

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -235,7 +236,7 @@ def _figures(outcomes: Outcomes) -> Iterator[Figure]:
         if groups:
             said = f"Figure {number}, {what}: accuracy on the tests in percent; under each test its baseline."
             parts = [(one, [*_bars(groups, one)]) for test in TESTS for one in (test, baseline(test))]
-            yield Figure(f"figure-{number}", said, score_chart(parts, said, "accuracy", 100.0))
+            yield Figure.drawn(f"figure-{number}", said, partial(score_chart, parts, said, "accuracy", 100.0))
 
 
 def _bars(groups: Sequence[Group], test: str) -> Iterator[Score]:

@@ -8,7 +8,7 @@ tested with the weights that did best there. An experiment with a curriculum has
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -331,7 +331,7 @@ def _scores(groups: Sequence[Group]) -> Figure:
         said = f"F1 of each class, {tests[0]}"
     scratch = any(group.network == FROM_SCRATCH for group in groups) and split != "sequences"
     caption = f"{said}; the paper's in brackets." + (" Its ResNet is pretrained, ours is not." if scratch else "")
-    return Figure(_file(groups[0], "f1"), caption, score_chart(parts, f"{groups[0].world}: {said}"))
+    return Figure.drawn(_file(groups[0], "f1"), caption, partial(score_chart, parts, f"{groups[0].world}: {said}"))
 
 
 def _matrices(groups: Sequence[Group]) -> Iterator[Figure]:
@@ -341,8 +341,8 @@ def _matrices(groups: Sequence[Group]) -> Iterator[Figure]:
         title = f"{first.world}, {test}: what was taken for what"
         said = [f"What was taken for what on {test}, summed over seeds.", MATRICES.get((first.job.split, test), "")]
         said += [f"* {FROM_SCRATCH}." if any(group.network == FROM_SCRATCH for group in groups) else ""]
-        svg = confusion_chart(first.classes, panels, title)
-        yield Figure(_file(first, test), " ".join(filter(None, said)), svg)
+        draw = partial(confusion_chart, first.classes, panels, title)
+        yield Figure.drawn(_file(first, test), " ".join(filter(None, said)), draw)
 
 
 def _confusion(group: Group, test: str) -> np.ndarray:

@@ -46,7 +46,7 @@ from recombine.render.rendering import Tell, quiet
 from recombine.report.document import Chapter
 from recombine.report.table import Cell, Column, Table
 from recombine.store.engine import InProcess, Progress, silent
-from recombine.store.errors import UserError
+from recombine.store.errors import UserError, none_such
 from recombine.store.key import Key
 from recombine.store.outputs import write_bytes
 from recombine.store.store import Store
@@ -197,10 +197,8 @@ class ConceptWorld(Study):
     def _image(self, experiment: Experiment, part: str, line: Line, number: int) -> ImageView:
         table = self._rows(experiment, part, line)
         if not 0 <= number < len(table):
-            raise UserError(
-                f"there is no image {number} of '{line.label}' in {part} of {experiment.name}; "
-                f"choose one from 0 to {len(table) - 1}"
-            )
+            where = f" of '{line.label}' in {part} of {experiment.name}"
+            raise none_such("image", number, len(table), where)
         row = table.slice(number, 1)
         grid, image = self.study.library.grid, self.study.images(row)
         graph = graph_of(self.study.library, line.concept, _object(row.to_pylist()[0], grid.colors))

@@ -7,6 +7,7 @@ test episodes.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -292,7 +293,7 @@ def _figure(outcomes: Outcomes, metric: str) -> Figure:
     parts = [(world, [bar(group, metric) for group in groups]) for world, groups in outcomes.worlds()]
     lines = {world: levels(outcomes.ideal, world, metric) for world, _ in parts}
     said = f"Figure 3, {metric}, percent: networks, and the oracles as lines; the paper's in brackets."
-    return Figure(f"figure-3-{metric}", said, score_chart(parts, said, metric, 100.0, lines))
+    return Figure.drawn(f"figure-3-{metric}", said, partial(score_chart, parts, said, metric, 100.0, lines))
 
 
 def written_table(groups: Sequence[Group]) -> Table | None:

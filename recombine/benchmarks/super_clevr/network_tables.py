@@ -270,7 +270,7 @@ def _figures(outcomes: Outcomes) -> Iterator[Figure]:
         said = "Trained on the default variant: accuracy on each variant of the four factors in percent."
         tests = [test for test in default[0].tests if all(test in group.tests for group in default)]
         parts = [(test, [*map(partial(_bar, test), default)]) for test in tests]
-        yield Figure("default", said, score_chart(parts, said, "accuracy", 100.0))
+        yield Figure.drawn("default", said, partial(score_chart, parts, said, "accuracy", 100.0))
 
 
 def _bar(test: str, group: Group) -> Any:
