@@ -1,4 +1,6 @@
-"""How many CURI episodes of 50 pictures a second become rows: python experiments/rows.py [EPISODES] [WORKERS]
+"""How many CURI episodes of 50 pictures a second become rows: python experiments/rows.py [EPISODES] [WORKERS] [FORM]
+
+FORM is all, query (25 rows to an episode, each with 26 pictures) or sheet (one picture of 50).
 
 The pictures are drawn before, and kept; what is timed is the export alone, by the clock and by processor time.
 Memory is the most that a process held, with the pages of the mapped pictures that it had in sight.
@@ -11,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import recombine as rc
+from recombine.store.cards import rows_of
 
 
 def spent() -> float:
@@ -26,20 +29,22 @@ def held() -> tuple[float, float]:
     return mine, theirs
 
 
-def main(episodes: int, workers: int) -> None:
-    settings = {"render": "images", "splits": ["counting"]}
+def main(episodes: int, workers: int, form: str) -> None:
+    settings = {"render": "images", "splits": ["counting"], "form": form}
     with TemporaryDirectory() as place:
         with rc.Curi("demo", "release", workers=workers, episodes=episodes) as curi:
-            next(iter(curi.rows(render="images", splits=["counting"])))
+            next(iter(curi.rows(**settings)))
         cpu, start = spent(), time.monotonic()
         with rc.Curi("demo", "release", workers=workers, episodes=episodes) as curi:
             curi.export(Path(place) / "rows", **settings)
         wall, cpu = time.monotonic() - start, spent() - cpu
-        size = sum(file.stat().st_size for file in Path(place).rglob("*.parquet"))
-    print(f"{episodes:,} rows, {size / 1e6:,.0f} MB, {workers} workers, started and ended: {wall:.1f} s by the clock,")
-    print(f"{cpu:.1f} s of processor time: {episodes / wall:,.0f} and {episodes / cpu:,.0f} rows a second;")
+        files = [*Path(place).rglob("*.parquet")]
+        size, rows = sum(file.stat().st_size for file in files), sum(map(rows_of, files))
+    print(f"{rows:,} rows, {size / 1e6:,.0f} MB, {workers} workers, started and ended: {wall:.1f} s by the clock,")
+    print(f"{cpu:.1f} s of processor time: {rows / wall:,.0f} and {rows / cpu:,.0f} rows a second;")
     print("{:.2f} GB of memory here, at most {:.2f} GB in a worker".format(*held()))
 
 
 if __name__ == "__main__":
-    main(*(int(one) for one in [*sys.argv[1:], *("300", "2")[len(sys.argv) - 1 :]]))
+    given = [*sys.argv[1:], *("300", "2", "all")[len(sys.argv) - 1 :]]
+    main(int(given[0]), int(given[1]), given[2])

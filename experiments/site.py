@@ -1,7 +1,7 @@
 """Gather the pages of the documentation site: `python experiments/site.py out/pages`; `make docs` builds it from there.
 
 The README is the first page, the README of every benchmark has a page of its own, and everything in docs/ is as it is.
-Links between them are made to fit their new places; links to source files become their names.
+Links between them are made to fit their new places; links to source files become their names, links to sounds players.
 """
 
 import re
@@ -41,8 +41,14 @@ def placed(text: str, page: Path, known: dict[Path, Path]) -> str:
         file = (page.parent / target).resolve()
         if file not in known:  # source, or a folder: its name alone
             return text
-        there = Path(*[".."] * len(known[page].parent.parts)) / known[file]
-        return f"{mark}[{text}]({there.as_posix()}{anchor or ''})"
+        up = Path(*[".."] * len(known[page].parent.parts))
+        there = (up / known[file]).as_posix()
+        if file.suffix == ".wav":  # HTML, which the site leaves as it is, in a folder of the page's own name
+            own = there if known[page].stem == "index" else f"../{there}"
+            return f'{text} <audio controls preload="none" aria-label="{text}" src="{own}"></audio>'
+        if mark and file.suffix == ".svg":  # a tap opens the drawing alone, where a phone can look at it closely
+            return f"[![{text}]({there})]({there})"
+        return f"{mark}[{text}]({there}{anchor or ''})"
 
     return FENCE.sub(r"\1", LINK.sub(link, IMAGE.sub(r"![\2](\1)", text)))
 

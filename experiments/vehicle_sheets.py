@@ -9,8 +9,8 @@ import numpy as np
 
 from recombine.benchmarks.super_clevr.vehicles import MEASURED, VEHICLES, vehicle
 from recombine.benchmarks.super_clevr.world import VehicleWorld
+from recombine.render.fine import modelled
 from recombine.render.instances import Instance, Look, gather
-from recombine.render.mesh_scene import draw_models
 from recombine.render.photo import photograph
 from recombine.store.key import Key
 
@@ -33,8 +33,7 @@ def shown(views: list[tuple[str, float, Look, dict[str, Look]]]) -> list[np.ndar
         for name, turn, look, parts in views
     ]
     jitter = np.zeros((len(scenes), 3)), np.zeros((len(scenes), 3, 3))
-    drawn = draw_models(gather(scenes, [vehicle(name) for name in NAMES], *jitter), WIDTH, HEIGHT, ("rgb",)).rgb
-    assert drawn is not None
+    drawn = modelled(gather(scenes, [vehicle(name) for name in NAMES], *jitter), WIDTH, HEIGHT, 2)
     return list(drawn[:, ROWS, COLUMNS])
 
 
@@ -91,8 +90,8 @@ def vehicles_fast_and_photo() -> list[list[np.ndarray]]:
     for level, seed in (("mid", 3), ("hard", 5)):
         world = VehicleWorld(complexity=level)
         scene = world.stage.instances(world.sample(2, Key(seed)))[1]
-        fast, photo = draw_models(scene, 480, 360, ("rgb",)).rgb, photograph(scene, 480, 360, ("rgb",), samples=32).rgb
-        assert fast is not None and photo is not None
+        fast, photo = modelled(scene, 480, 360), photograph(scene, 480, 360, ("rgb",), samples=32).rgb
+        assert photo is not None
         rows.append([fast[0], photo[0]])
     return rows
 

@@ -268,12 +268,25 @@ def test_croissant_is_valid_and_says_what_it_must(folders: dict[str, Path], name
         ("clevr-seen", "images", "image"),
         ("closure-seen", "images", "image"),
         ("concept-world", "sequences", "image"),
+        ("rendered", "images", "image"),
     ],
 )
 def test_croissant_reads_pictures_back(folders: dict[str, Path], name: str, config: str, column: str) -> None:
     rows: Iterator[Any] = iter(mlcroissant.Dataset(jsonld=str(folders[name] / CROISSANT)).records(config))
     picture = next(rows)[f"{config}/{column}"]
-    assert picture.size == ((32, 32) if name == "concept-world" else (24, 16))
+    assert picture.size == {"concept-world": (32, 32), "rendered": (240, 160)}.get(name, (24, 16))
+
+
+@pytest.mark.parametrize(
+    ("name", "config", "pictures"),
+    [("rows", "boolean-hard", 50), ("rows-closure", "or_mat-closure", 1), ("rows-vehicles", "object", 1)],
+)
+def test_croissant_reads_all_pictures_of_a_row(folders: dict[str, Path], name: str, config: str, pictures: int) -> None:
+    row = next(iter(mlcroissant.Dataset(jsonld=str(folders[name] / CROISSANT)).records(config)))
+    theirs = opened(folders[name], config)["test"]
+    found = theirs[theirs["id"].index(row[f"{config}/id"].decode())]
+    assert [picture.tobytes() for picture in row[f"{config}/images"]] == [one.tobytes() for one in found["images"]]
+    assert len(found["images"]) == pictures and found["images"][0].size == (24, 16)
 
 
 def test_croissant_reads_questions_and_episodes(folders: dict[str, Path]) -> None:
@@ -311,3 +324,30 @@ def test_a_card_that_was_edited_is_refused_and_one_that_is_missing_comes_back(
     (folder / README).unlink()
     tiny.make(folder, ["boolean", "counting"])
     assert (folder / README).read_text() == card
+
+
+@pytest.mark.parametrize("edit", ["another licence", "no checksum", "no JSON", "no object"])
+def test_metadata_that_were_edited_are_refused_and_kept(
+    folders: dict[str, Path], tiny: Curi, tmp_path: Path, edit: str
+) -> None:
+    folder = tmp_path / "curi"
+    shutil.copytree(folders["curi"], folder)
+    file = folder / CROISSANT
+    written = file.read_text()
+    lines = [line for line in written.splitlines(keepends=True) if '"identifier"' not in line]
+    edited = {
+        "another licence": written.replace("LICENSE-2.0", "LICENSE-3.0"),
+        "no checksum": "".join(lines).replace('"rai:personalSensitiveInformation"', '"mine"'),
+        "no JSON": written[:-3],
+        "no object": "[]",
+    }
+    file.write_text(edited[edit])
+    with pytest.raises(UserError, match=r"croissant\.json was edited, and is kept"):
+        tiny.make(folder, ["boolean", "counting"])
+    assert file.read_text() == edited[edit]
+    (folder / README).unlink()  # what was edited is kept even where the other card is missing
+    with pytest.raises(UserError, match="was edited"):
+        tiny.make(folder, ["boolean", "counting"])
+    file.unlink()
+    tiny.make(folder, ["boolean", "counting"])
+    assert file.read_text() == written

@@ -273,8 +273,10 @@ def test_official_files_do_not_go_into_a_folder_that_is_not_empty(run: Run, tmp_
 
 
 def test_a_page_has_the_ending_of_a_page(run: Run, tmp_path: Path) -> None:
-    ran = run("show", "clevr/one_hop", *TINY, "--out", tmp_path / "page.svg")
-    assert ran.code == 2 and ".html" in ran.err and not list(tmp_path.iterdir())
+    """It is refused before anything is made."""
+    for name in ("clevr/one_hop", "closure/or_mat", "concept-world/sequences"):
+        ran = run("show", name, "--scale", "paper", "--out", tmp_path / "page.svg")
+        assert ran.code == 2 and ".html" in ran.err and "scenes" not in ran.err and not list(tmp_path.iterdir())
 
 
 def test_a_stopped_export_leaves_nothing_in_the_next(run: Run, tmp_path: Path) -> None:

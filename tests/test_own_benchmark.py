@@ -11,6 +11,7 @@ import pytest
 from recombine import benchmarks
 from recombine.benchmarks.laws import LAWS
 from recombine.store.key import Key
+from recombine.tasks.made_splits import MadeSplit
 from tests.commands import Run, refused
 
 PAGE = Path(__file__).parents[1] / "docs" / "own-benchmark.md"
@@ -92,6 +93,10 @@ def test_it_has_every_verb(invoke: Run, folder: Path) -> None:
     assert invoke("table", "pairs", "--out", "runs.md").code == 0
     (run,) = [path for path in Path("runs").iterdir() if path.name.endswith("-0")]
     assert invoke("eval", run).code == 0
+    concepts = [repr(concept) for concept in benchmarks.load("pairs").concepts()]
+    MadeSplit("made", "own", "pairs", train=tuple(concepts[1:]), test=(concepts[0],)).write("made.json")
+    for verb in ("gap", "train"):  # of this language every concept is an atom, so no combinations can be held out
+        refused(invoke(verb, "pairs", "--split", "made.json"), "on the test side and nowhere on the training side")
 
 
 def test_help_has_its_options_and_no_others(invoke: Run) -> None:

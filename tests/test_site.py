@@ -56,6 +56,13 @@ def test_code_is_code_and_every_benchmark_has_a_picture(pages: Path) -> None:
         assert "![" in page.read_text("utf-8"), page
 
 
+def test_sounds_have_players_and_drawings_open_alone(pages: Path) -> None:
+    gallery = (pages / "gallery.md").read_text("utf-8")
+    for sound in (pages / "sounds").glob("*.wav"):
+        assert f'src="../sounds/{sound.name}"></audio>' in gallery
+    assert "](pictures/gallery-instruments.svg)](pictures/gallery-instruments.svg)" in gallery
+
+
 class _Links(HTMLParser):
     def __init__(self) -> None:
         super().__init__()

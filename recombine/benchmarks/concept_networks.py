@@ -1,6 +1,6 @@
 """Networks for a `ConceptStudy`: a row is what can be counted in the scene, and which words the concept has."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from recombine.solvers.features import bindings
 from recombine.solvers.training.batches import Stage
 from recombine.solvers.training.seeding import seeded
 from recombine.store.engine import Engine
+from recombine.store.recipe import Recipe
 from recombine.store.store import Store
 from recombine.tasks.examples import Examples
 
@@ -60,19 +61,27 @@ class ConceptNetworks(Networks[ConceptStudy]):
     def splits(self, study: ConceptStudy) -> Iterable[str]:
         return study.language.splits
 
+    def know(self, study: ConceptStudy, file: str) -> Sequence[str]:
+        return [study.made_split_of(file).name]
+
     def data(self, job: Job, study: ConceptStudy) -> Any:
-        return {"scale": job.scale, "seed": job.data_seed, "rows": study.sizes[job.scale]}
+        data = {"scale": job.scale, "seed": job.data_seed, "rows": study.sizes[job.scale]}
+        if not job.made:
+            return data
+        split = study.split_named(job.split)
+        sides = {side: [*map(repr, study.concepts(getattr(split, side)))] for side in ("train", "test")}
+        return {**data, "split": Recipe("split", 1, sides, {}).digest}
 
     def network(self, job: Job, study: ConceptStudy) -> nn.Module:
-        rows, _ = _seen(study, study.examples("train", study.language.splits[job.split].train))
+        rows, _ = _seen(study, study.examples("train", study.split_named(job.split).train))
         with seeded(job.key / "network"):
             return self.build(job, rows.shape[1], 2)
 
     def objective(self, job: Job, study: ConceptStudy, network: nn.Module) -> Classified:
-        return Classified(network, *_seen(study, study.examples("train", study.language.splits[job.split].train)))
+        return Classified(network, *_seen(study, study.examples("train", study.split_named(job.split).train)))
 
     def examine(self, job: Job, study: ConceptStudy, network: nn.Module) -> dict[str, Any]:
-        test = Classified(network, *_seen(study, study.examples("test", study.language.splits[job.split].test)))
+        test = Classified(network, *_seen(study, study.examples("test", study.split_named(job.split).test)))
         return {"accuracy": test.right(np.arange(len(test.rows)))}
 
     def scores(self, results: Mapping[str, Any]) -> Mapping[str, Mapping[str, float | Interval]]:

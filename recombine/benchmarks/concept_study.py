@@ -7,7 +7,7 @@ about, and takes a new one for each of these with equal probability.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
@@ -71,18 +71,30 @@ class ConceptStudy(Study):
         return Examples(scenes, concepts, ANSWERS, rows, concept, target, rows, shown, concept_visible=True)
 
     def exams(self, splits: Splits = (), part: Part = "test") -> Sequence[Exam]:
-        return [self._exam(self._split(name), part_named(part)) for name in splits or self.language.splits]
+        return [self._exam(self.split_named(name), part_named(part)) for name in splits or self.language.splits]
 
-    def _split(self, name: str) -> Split:
+    def split_named(self, name: str) -> Split:
         """A split by its name, or by the file that it was written to."""
         if is_file(name):
-            found = self.split_of(name).split()
-            need_atoms(found.name, self.concepts(found.train), self.concepts(found.test), self.atom)
-            return found
-        known = self.language.splits
+            return self.made_split_of(name)
+        known = {**self.language.splits, **self.made}
         if name not in known:
             raise UserError(f"{self.name} has no split '{name}'; choose one of {', '.join(known)}")
         return known[name]
+
+    @cached_property
+    def made(self) -> dict[str, Split]:
+        """Splits that were read from files, by their names."""
+        return {}
+
+    def made_split_of(self, file: str) -> Split:
+        """The split of a file, which is known by its name from now on."""
+        found = self.split_of(file).split()
+        if found.name in self.language.splits:
+            raise UserError(f"{file}: there is a split '{found.name}' already; give it another name")
+        need_atoms(found.name, self.concepts(found.train), self.concepts(found.test), self.atom)
+        self.made[found.name] = found
+        return found
 
     def split_items(self) -> Items:
         """The concepts that may be asked about."""

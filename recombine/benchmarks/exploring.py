@@ -173,6 +173,8 @@ class Explorer:
     """What can be written, and an example of it."""
     seen: ClassVar[tuple[str, ...]] = ()
     """What there is of every scene: pictures, sounds."""
+    thinker: ClassVar[str] = ""
+    """A learner that weighs a whole language and is taught nothing; it takes a while at first."""
     pixels: ClassVar[tuple[int, int]] = (0, 0)
     filters: ClassVar[bool] = True
     """Whether what is written chooses among the scenes; else it draws scenes of its own."""
@@ -275,19 +277,8 @@ class Explorer:
     def solution(self, split: str, number: int, others: Mapping[str, Answering] | None = None) -> Solution:
         """The truth, and what the ideal learners and some others say."""
         examples, order = self.rows(split, number)
-        place = np.cumsum(~examples.given) - 1
         who = {**self.study.learners(self.exam(split)), **(others or {})}
-        said = {}
-        for name, learner in who.items():
-            table = answered(learner, examples, name)
-            said[name] = tuple(
-                {
-                    answer: round(float(chance), 4)
-                    for answer, chance in zip(examples.answers, table[place[i]])
-                    if chance > 0.005
-                }
-                for i in order
-            )
+        said = {name: said_of(learner, examples, order, name) for name, learner in who.items()}
         answers = tuple(examples.answers[examples.target[i]] for i in order)
         return Solution(answers, said)
 
@@ -359,6 +350,13 @@ def order_of(examples: Examples, split: str, number: int) -> np.ndarray:
     asked = np.flatnonzero(~examples.given)
     mixed: np.ndarray = (Key(0) / "round" / split / number).rng().permutation(asked)
     return mixed
+
+
+def said_of(learner: Answering, examples: Examples, order: np.ndarray, name: str) -> tuple[dict[str, float], ...]:
+    """What a learner says of some rows: the probability of every answer that it holds possible."""
+    place, table = np.cumsum(~examples.given) - 1, answered(learner, examples, name)
+    said = (zip(examples.answers, table[place[i]]) for i in order)
+    return tuple({answer: round(float(chance), 4) for answer, chance in row if chance > 0.005} for row in said)
 
 
 def page_of(numbers: np.ndarray, first: int) -> list[int]:

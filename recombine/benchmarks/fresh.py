@@ -41,6 +41,7 @@ from recombine.store.parquet import MOST_BYTES, measured
 from recombine.store.store import Store
 from recombine.store.untrusted import parse_json, read_json
 from recombine.tasks.exam import Exam
+from recombine.tasks.made_splits import is_file
 from recombine.tasks.row_files import GROUP
 from recombine.tasks.rows import Piece, RowSet, row_id
 
@@ -150,7 +151,8 @@ def tests_of(study: Study, n: int, splits: Sequence[str]) -> tuple[Study, list[T
         )
     most = -(-n // len(names))
     most_found = 0
-    for scale in study.scales_for(most):
+    scales = study.scales_for_made(most) if any(map(is_file, splits)) else study.scales_for(most)
+    for scale in scales:
         world = study.again(scale=scale, seed=seed)
         exams = {exam.name: exam for exam in world.exams(splits)}
         sets = {one.name: one for one in world.row_sets(splits, PART)}

@@ -32,6 +32,7 @@ from recombine.report.document import Chapter
 from recombine.report.findings import Verdict
 from recombine.report.table import Table
 from recombine.solvers.training.records import (
+    SPLIT,
     as_written,
     identity_of,
     last_measured,
@@ -47,6 +48,7 @@ from recombine.store.paths import within
 from recombine.store.room import need_room as need_room_at
 from recombine.store.room import same_disk
 from recombine.store.store import Store
+from recombine.store.untrusted import read_text
 
 if TYPE_CHECKING:
     from torch import nn
@@ -80,6 +82,8 @@ class Job:
     data_seed: int = 0
     options: Any = field(default_factory=Options)
     training: Training = field(default_factory=Training)
+    made: str = ""
+    """The file of the split, where it was made automatically."""
 
     @property
     def networks(self) -> Networks[Any]:
@@ -158,6 +162,17 @@ class Networks(ABC, Generic[S]):
     @abstractmethod
     def examine(self, job: Job, study: S, network: nn.Module) -> dict[str, Any]:
         """What a trained network scores in the tests, for the results of its run."""
+
+    def know(self, study: S, file: str) -> Sequence[str]:
+        """The splits of a file, which the study knows by their names from now on."""
+        raise UserError(f"the networks of {self.benchmark} learn no splits from files; name one of its own")
+
+    def open(self, job: Job, store: Store, engine: Engine) -> S:
+        """What opens the data of a job, and knows its split."""
+        found = self.study(job, store, engine)
+        if job.made:
+            self.know(found, job.made)
+        return found
 
     def opened(self, study: Any) -> S:
         """What opens the data of a benchmark's `Study`, as `study` does for a job."""
@@ -395,12 +410,17 @@ def learn(job: Job, study: Any, out: Path, watch: Watch | None = None) -> Path:
     networks = job.networks
     network = networks.network(job, study)
     length = {name: value for name, value in asdict(job.training).items() if name in LENGTH}
-    run = Run(within(out, job.name), identity(job, study), length, networks.beside(job))
+    run = Run(within(out, job.name), identity(job, study), length, {**networks.beside(job), **_split(job)})
     with run.alone():
         networks.teach(job, study, network, run, watch or unwatched)
         if not _tested(job, study, run.folder):
             write_results(run.folder, examine(run.folder, study, job))
     return run.folder
+
+
+def _split(job: Job) -> dict[str, str]:
+    """The split of a job, if it was made, by the name of its file in the run."""
+    return {SPLIT: read_text(job.made)} if job.made else {}
 
 
 def _tested(job: Job, study: Any, folder: Path) -> bool:
@@ -443,7 +463,7 @@ def job_of(config: Mapping[str, Any], folder: Path) -> Job:
     """The job that a run's config tells of."""
     networks = networks_of(str(config.get("benchmark")))
     with as_written(folder):
-        job = networks.read(config, folder)
+        job = replace(networks.read(config, folder), made=str(folder / SPLIT) if (folder / SPLIT).exists() else "")
         if job.model not in networks.models:
             raise KeyError(job.model)
         refuse_unknown(job.options)
@@ -489,6 +509,8 @@ def solver_of(folder: Path, study: Any) -> Answering | None:
     config = read_config(folder)
     job = job_of(config, folder)
     pipeline = job.networks.opened(study)
+    if job.made:
+        job.networks.know(pipeline, job.made)
     if config["data"] != job.networks.data(job, pipeline):
         raise UserError(f"{folder.name} was trained on other data than these: another scale, seed or edition")
     network = job.networks.network(job, pipeline)

@@ -6,6 +6,7 @@ results: committed records of gaps, `data/*.json`, and pages of networks.
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -159,7 +160,7 @@ def _shown(claim: Claim, numbers: Mapping[str, Prediction]) -> Iterator[Item]:
         f"{claim.benchmark}: {name} (across) and what {claim.networks} lose (up): mean, least and most over networks."
     )
     slug = f"{claim.benchmark}-{claim.networks}".lower().replace(" ", "-").replace("'", "")
-    yield Figure(slug, said, scatter_chart(dots, said, name, "lost, points"))
+    yield Figure.drawn(slug, said, partial(scatter_chart, dots, said, name, "lost, points"))
     columns = (Column("test"), *(Column(each, "right") for each in numbers), Column("lost on average", "right"))
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (test, *(float(one.foretold[one.tests.index(test)]) for one in numbers.values()), float(first.lost[i].mean()))

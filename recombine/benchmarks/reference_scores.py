@@ -26,7 +26,7 @@ def reference_tables(jobs: Iterable[tuple[str, Job]], store: Store, progress: Pr
     """A table for each world, where somebody can sit its tests."""
     found = {}
     for world, job in jobs:
-        options = job.networks.reference(job, job.networks.study(job, store, InProcess()))
+        options = job.networks.reference(job, job.networks.open(job, store, InProcess()))
         if options:
             found[world] = _table(world, job, reference_scores(job.benchmark, store, progress, **options))
     return found

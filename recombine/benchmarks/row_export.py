@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recombine.render.folders import write_dataset
-from recombine.render.media import PER_FILE, Drawing, MakePack, Pack, Some, contact_sheet
+from recombine.render.media import PER_FILE, Drawing, MakePack, Pack, Some
 from recombine.render.rendering import MARK, Tell, picture_size, quiet
+from recombine.render.sheets import Strips, contact_sheet
 from recombine.store.cards import About
 from recombine.store.durations import time_of
 from recombine.store.errors import UserError
@@ -75,7 +76,8 @@ class Asked:
         if self.render in (None, "words"):
             return None
         clear = self.study.drawing(str(self.render), None if self.size is None else picture_size(self.size))
-        return self.difficulty.drawing(clear)
+        seen = self.difficulty.drawing(clear)
+        return Strips(seen) if self.form == "sheet" else seen
 
     def recipe(self, one: RowSet) -> Recipe:
         """What decides the rows of a set."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -236,4 +237,5 @@ def curve_figure(world: str, groups: Sequence[Group], ideal: Ideal) -> Figure | 
     judge = groups[0].networks.judged_by
     lines = {level.name: level.value / 100 for level in levels(ideal, world, judge)}
     said = f"{world}: {judge} in validation against steps (each mark is twice the one before)."
-    return Figure(f"curve-{world.replace(', ', '-').replace(' ', '-')}", said, curve_chart(curves, lines, said, judge))
+    name = f"curve-{world.replace(', ', '-').replace(' ', '-')}"
+    return Figure.drawn(name, said, partial(curve_chart, curves, lines, said, judge))

@@ -318,5 +318,5 @@ def with_ideal(outcomes: Outcomes, store: Store, progress: Progress = silent) ->
     found: dict[str, Mapping[str, Mapping[str, float]]] = {}
     for world, groups in outcomes.worlds():
         job = groups[0].job
-        found[world] = outcomes.networks.ideal(job, job.networks.study(job, store, InProcess(progress)))
+        found[world] = outcomes.networks.ideal(job, job.networks.open(job, store, InProcess(progress)))
     return replace(outcomes, ideal=found)

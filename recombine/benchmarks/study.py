@@ -34,7 +34,6 @@ from recombine.render.folders import Dataset
 from recombine.render.media import Drawing, Played, Traced
 from recombine.render.rendering import Given, Tell, Used, Wanted, announce, deliver, quiet, refuse_format, wanted, works
 from recombine.report.document import Card, Chapter, Figure, Item, write_document
-from recombine.report.figures import NARROW
 from recombine.report.gaps import Gaps, Trial, over_worlds
 from recombine.report.table import Cell, Column, Table
 from recombine.report.view import ExampleView, View
@@ -52,7 +51,7 @@ from recombine.store.store import Store, read_table, write_table
 from recombine.tasks.difficulty import Difficulty
 from recombine.tasks.exam import Exam, Marks
 from recombine.tasks.examples import Examples
-from recombine.tasks.made_splits import MOST_ATOMS, Items, MadeSplit, check_wish, make_split, read_split
+from recombine.tasks.made_splits import MOST_ATOMS, Items, MadeSplit, check_wish, make_split, read_split, said_by
 from recombine.tasks.rows import Answer, Piece, Row, RowSet
 
 if TYPE_CHECKING:
@@ -119,6 +118,8 @@ class Study(Opened):
     """Which of these weighs a whole language, by what it perceives: images, sounds, words or None for the scenes."""
     formats: ClassVar[tuple[str, ...]] = ("parquet",)
     """Of files without pictures."""
+    shown_as: ClassVar[tuple[str, ...]] = (".html",)
+    """The endings of files that one example is written to."""
     scales: ClassVar[tuple[str, ...]] = ("demo", "laptop", "paper")
     intro: ClassVar[str] = ""
     """What the report begins with."""
@@ -408,8 +409,8 @@ class Study(Opened):
         tell: Tell = quiet,
     ) -> Path:
         """Write rows to a new folder, with the pictures or sounds that they use. Goes on where it was stopped."""
-        place = place_for(out)
-        return write_rows(self.asked_rows(splits, part, form, first, render, size, difficulty), place, format, {}, tell)
+        place, asked = place_for(out), self.asked_rows(splits, part, form, first, render, size, difficulty)
+        return write_rows(asked, place, format, said_by(splits), tell)
 
     def atom(self, symbol: Symbol) -> str | None:
         """What a symbol is called when combinations are held out; nothing where it says nothing."""
@@ -449,6 +450,10 @@ class Study(Opened):
     def scales_for(self, rows: int) -> Iterable[Any]:
         """Scales to try, one after the other, for so many rows of each test."""
         return self.scales[self.scales.index(self.scale_name) :] if self.scale_name in self.scales else ("demo",)
+
+    def scales_for_made(self, rows: int) -> Iterable[Any]:
+        """The same where splits are read from files, which need something to train on."""
+        return self.scales_for(rows)
 
     def fresh(
         self,
@@ -536,6 +541,7 @@ class Study(Opened):
             refuse_format(format, self.formats)
         pixels = wanted(render, size, first) if isinstance(render, str) else render
         made = {"benchmark": self.name, **self.settings, **chosen, "format": format, "render": pixels}
+        made |= said_by(chosen.get("splits", ()))
         folder = None if out is None else Path(out)
         about = self.card(made)
         if pixels and used:
@@ -659,7 +665,7 @@ class Study(Opened):
     def gap_chapter(self, gaps: Gaps, intro: str = "") -> Chapter:
         items: Iterable[Item] = chain.from_iterable(
             (
-                Figure(f"gap-{metric.lower()}", "Both ideal learners.", gaps.chart(metric), gaps.chart(metric, NARROW)),
+                Figure.drawn(f"gap-{metric.lower()}", "Both ideal learners.", partial(gaps.chart, metric)),
                 *gaps.tables(metric),
             )
             for metric in gaps.metrics
@@ -695,7 +701,14 @@ def command_for(verb: str, benchmark: str, made: Mapping[str, Any]) -> str:
     """The command that makes something again, by what decided it."""
     words = ["recombine", verb, benchmark]
     for name, value in made.items():
-        if name in ("benchmark", "rows", "concepts", "held out", "condition") or value in (None, (), [], "", False, {}):
+        if name in ("benchmark", "rows", "concepts", "held out", "condition", "made") or value in (
+            None,
+            (),
+            [],
+            "",
+            False,
+            {},
+        ):
             continue
         if isinstance(value, Wanted):
             words += ["--render", ",".join(value.kinds)]

@@ -86,6 +86,7 @@ class Runs:
                 if figure is not None:
                     name = f"{networks.benchmark}-{len(curves)}"
                     self.figures[name] = stand_alone(figure.svg)
+                    self.figures[f"{name}-narrow"] = stand_alone(figure.narrow)
                     curves.append({"name": name, "caption": figure.caption})
             found.append(
                 {

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from threading import RLock
+from threading import Lock, RLock
 from typing import Any
 
 import numpy as np
 
 from recombine import benchmarks
-from recombine.benchmarks.exploring import Explorer, explorer
+from recombine.benchmarks.exploring import Explorer, explorer, said_of
 from recombine.benchmarks.study import Study
 from recombine.explorer.compare import Runs, table_json
 from recombine.language.expr import place_of
@@ -57,6 +57,8 @@ class Rooms:
         self.runs = Runs(runs, store)
         self._open: dict[str, Explorer] = {}
         self._taught: dict[tuple[str, str, str], Answering] = {}
+        self.thinking = Lock()
+        self.thinkers: dict[str, Answering] = {}
 
     # --- what there is
 
@@ -117,6 +119,7 @@ class Rooms:
             "layouts": opened.layouts,
             "settings": opened.study.settings,
             "solvers": self.solvers(name),
+            "thinker": opened.thinker,
         }
 
     def tables(self, name: str) -> list[dict[str, Any]]:
@@ -133,6 +136,20 @@ class Rooms:
     def solution(self, name: str, split: str, number: int) -> Any:
         opened = self.explorer(name)
         return plain(opened.solution(split, number, self.runs.answering(opened, split)))
+
+    def thought(self, name: str, split: str, number: int) -> Any:
+        """What the learner says that weighs a whole language. Other requests are answered while it thinks."""
+        with self.lock:
+            opened = self.explorer(name)
+            if not (who := opened.thinker):
+                raise UserError(f"{opened.study.benchmark.title} has no learner that weighs a whole language")
+            examples, order = opened.rows(split, number)
+        with self.thinking:
+            if name not in self.thinkers:
+                solver = opened.study.solvers_named(who)[who]
+                assert solver is not None
+                self.thinkers[name] = solver
+            return plain(said_of(self.thinkers[name], examples, order, who))
 
     # --- writing and looking
 

@@ -163,6 +163,11 @@ def app(rooms: Rooms, door: Door) -> Starlette:
 
         return guarded(answer)
 
+    async def thought(request: Request) -> Response:
+        given = {name: values[0] for name, values in parse_qs(request.url.query).items()}
+        where = _round({**given, **request.path_params})
+        return said(await run_in_threadpool(lambda: rooms.thought(*where)))
+
     def media(work: Callable[[str, int], bytes], kind: str) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             name, number = request.path_params["benchmark"], whole(request.path_params, "number")
@@ -203,6 +208,7 @@ def app(rooms: Rooms, door: Door) -> Starlette:
         Route("/api/{benchmark}/factors", asked(lambda g: rooms.factors(g["benchmark"], whole(g, "layout")))),
         Route("/api/{benchmark}/round", asked(lambda given: rooms.round(*_round(given)))),
         Route("/api/{benchmark}/solution", asked(lambda given: rooms.solution(*_round(given)))),
+        Route("/api/{benchmark}/thought", guarded(thought)),
         Route("/api/{benchmark}/scenes", asked(lambda g: rooms.shots(g["benchmark"], whole(g, "first"), 24))),
         Route("/api/{benchmark}/scene", asked(lambda g: rooms.scene(g["benchmark"], whole(g, "number")))),
         Route(

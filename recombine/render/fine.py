@@ -1,6 +1,6 @@
 """Pictures for people: each pixel is the mean light of several.
 
-The ray tracer shades the middle of every pixel. Where an outline runs through a pixel, its spots take the light of the
+The renderers shade the middle of every pixel. Where an outline runs through a pixel, its spots take the light of the
 nearest middle within that outline. The round edge of a metal thing is thinner than a pixel: few middles lie on it, some
 of them in its highlight and some beside it, and what should be a line of light becomes a row of dashes. More spots do
 not help, as they take their light from the same middles. Datasets keep these pixels, as their bytes are a promise; what
@@ -13,11 +13,12 @@ from functools import cache
 import numpy as np
 
 from recombine.render.edges import LEVELS
+from recombine.render.instances import Instances
 from recombine.render.raytrace import SIDE, raytrace, screen
 from recombine.world.scenes import Scenes
 
-TIMES = 2
-"""How much larger each side is drawn."""
+TIMES, MODEL_TIMES = 2, 3
+"""How much larger each side is drawn: of solids, and of models, whose edges are thinner still."""
 
 
 def fine(draw: Callable[[int, int], np.ndarray], width: int, height: int, times: int = TIMES) -> np.ndarray:
@@ -36,6 +37,18 @@ def traced(scenes: Scenes, width: int, height: int, times: int = TIMES) -> np.nd
 
     def draw(wide: int, high: int) -> np.ndarray:
         rgb = raytrace(scenes, wide, high, ("rgb",)).rgb
+        assert rgb is not None
+        return rgb
+
+    return fine(draw, width, height, times)
+
+
+def modelled(instances: Instances, width: int, height: int, times: int = MODEL_TIMES) -> np.ndarray:
+    """Fine pictures of models."""
+    from recombine.render.mesh_scene import draw_models  # many loops, which scenes of solids do not need
+
+    def draw(wide: int, high: int) -> np.ndarray:
+        rgb = draw_models(instances, wide, high, ("rgb",)).rgb
         assert rgb is not None
         return rgb
 

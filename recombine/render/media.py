@@ -14,8 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from recombine.render.encodings import LEVEL, Look
-from recombine.render.grid import written
-from recombine.render.png import decoded, png
+from recombine.render.png import png
 from recombine.store.errors import UserError
 from recombine.store.store import write_atomically
 from recombine.world.scenes import Scenes
@@ -23,8 +22,6 @@ from recombine.world.scenes import Scenes
 PER_FILE = 1_000
 AT_ONCE = 100
 """Scenes that are held in memory with their pixels."""
-COLUMNS = 10
-"""Pictures side by side on a contact sheet."""
 
 
 class Drawing(Protocol):
@@ -132,23 +129,3 @@ class Pack:
     def mean_size(self) -> float:
         """Bytes of a file, on average."""
         return sum(int(offsets[-1]) for offsets, _ in self._chunks) / self._starts[-1]
-
-
-def contact_sheet(files: Sequence[bytes | memoryview], apart: int) -> bytes:
-    """PNG files on one sheet, numbered from 1; there is a wider gap before place `apart`, where a new row begins."""
-    pictures = [decoded(bytes(file)) for file in files]
-    height, width, _ = pictures[0].shape
-    columns = min(COLUMNS, max(apart, len(files) - apart))
-    above = -(-apart // columns)
-    rows = above + -(-(len(files) - apart) // columns)
-    gap = 4
-    break_ = 3 * gap if 0 < apart < len(files) else 0
-    page = np.full((rows * (height + gap) + gap + break_, columns * (width + gap) + gap, 3), 255, np.uint8)
-    for place, picture in enumerate(pictures):
-        row, column = divmod(place if place < apart else place - apart, columns)
-        row += above if place >= apart else 0
-        top, left = gap + row * (height + gap) + (break_ if place >= apart else 0), gap + column * (width + gap)
-        page[top : top + height, left : left + width] = picture
-        number = written(str(place + 1))[: height // 2, : width // 2]
-        page[top : top + len(number), left : left + number.shape[1]] = number
-    return png(page, 1)

@@ -68,8 +68,13 @@ def png(pixels: np.ndarray, level: int = 9) -> bytes:
     height, width, _ = pixels.shape
     rows = np.zeros((height, 1 + 3 * width), np.uint8)
     rows[:, 1:] = pixels.reshape(height, -1)
+    return png_of_stream(width, height, zlib.compress(rows.tobytes(), level))
+
+
+def png_of_stream(width: int, height: int, stream: bytes) -> bytes:
+    """The file of an image whose rows are packed already, each after the number of its filter."""
     header = struct.pack(">IIBBBBB", *Header(width, height, 8, RGB, 0, 0, 0))
-    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows.tobytes(), level)), (b"IEND", b""))
+    chunks = ((b"IHDR", header), (b"IDAT", stream), (b"IEND", b""))
     return SIGNATURE + b"".join(_chunk(*chunk) for chunk in chunks)
 
 

@@ -293,7 +293,11 @@ def _haloed(solid: str, unit: float) -> str:
 
 def tag(i: int, x: float, y: float, unit: float) -> str:
     """The number of an object."""
-    disc = element("circle", cx=x, cy=y, r=2.3 * unit, fill="#fff", stroke="#1d232b", stroke_width=0.3 * unit)
+    look: dict[str, Any] = {"fill": "#fff", "stroke": "#1d232b", "stroke_width": 0.3 * unit}
+    if i > 9:
+        disc = element("ellipse", cx=x, cy=y, rx=3.1 * unit, ry=2.3 * unit, **look)
+    else:
+        disc = element("circle", cx=x, cy=y, r=2.3 * unit, **look)
     style = f"font:600 {number(3.2 * unit)}px system-ui,sans-serif;fill:#1d232b"
     return disc + words("text", str(i), x=x, y=y + 1.15 * unit, text_anchor="middle", style=style)
 

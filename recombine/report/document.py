@@ -1,11 +1,11 @@
 """Documents: what a report says, once, as a self-contained page or as Markdown with its figures beside it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from recombine.report.figures import stand_alone
+from recombine.report.figures import PHONE, WIDTH, stand_alone
 from recombine.report.page import Section, chart, page, paragraph
 from recombine.report.table import Table
 from recombine.store.outputs import free_file, write_bytes, write_text
@@ -25,6 +25,11 @@ class Figure:
     svg: str
     narrow: str = ""
     """The same for a phone, where letters would become too small."""
+
+    @classmethod
+    def drawn(cls, name: str, caption: str, draw: Callable[..., str]) -> "Figure":
+        """A chart that takes its width, drawn twice."""
+        return cls(name, caption, draw(width=WIDTH), draw(width=PHONE))
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,8 @@ COLOURS: dict[str, tuple[str, str]] = {
 }
 """The name of each CSS variable, and its value in light and in dark."""
 
-WIDTH, NARROW = 720, 480
-"""How wide charts are drawn: alone, and where two stand side by side or on a phone."""
+WIDTH, NARROW, PHONE = 720, 480, 330
+"""How wide charts are drawn: alone, where two stand side by side, and on a phone, where names stand over their rows."""
 FONT = "system-ui,-apple-system,'Segoe UI',Roboto,sans-serif"
 _ROW = 34
 
@@ -106,30 +106,36 @@ def gap_chart(
 
     Letters keep their size: a chart that is drawn narrow can be read on a phone, and beside another.
     """
-    narrow = width < WIDTH
-    label_width, row_height = room_for(row.split for row in rows) - 8 * narrow, 25 if narrow else _ROW
-    scale, top = Scale(0, 100, label_width + 10, width - (62 if narrow else 78)), 54 if narrow else 66
+    narrow, phone = width < WIDTH, width < NARROW
+    published = any(row.published() for row in rows)
+    label_width = 2.0 if phone else room_for(row.split for row in rows) - 8 * narrow
+    row_height = 36 if phone else 25 if narrow else _ROW
+    scale = Scale(0, 100, 12, width - 14) if phone else Scale(0, 100, label_width + 10, width - (62 if narrow else 78))
+    top = 56 + 20 * published if phone else 54 if narrow else 66
     bottom = top + row_height * len(rows)
     grid = grid_lines(scale, range(0, 101, 50 if narrow else 20), top, bottom)
     grid += "" if narrow else axis_title(metric, scale, bottom + 36)
-    head = writing("gap", width - 16, top - 9, "muted", anchor="end", weight=600)
+    head = writing("gap", width - (2 if phone else 16), top - 9, "muted", anchor="end", weight=600)
     places = ((row, top + row_height * (i + 0.5)) for i, row in enumerate(rows))
     body = "".join(_gap_row(row, scale, y, label_width, width) for row, y in places)
-    legend = _legend(4 if narrow else label_width + 10, published=any(row.published() for row in rows))
+    legend = _legend(4 if narrow else label_width + 10, published, phone)
     description = "; ".join(row.text() for row in rows)
     return figure(title, description, bottom + (26 if narrow else 46), legend, grid, head, body, width=width)
 
 
-def bars(rows: Sequence[Bar], unit: str = "", title: str = "", format: str = ".2f") -> str:
+def bars(rows: Sequence[Bar], unit: str = "", title: str = "", format: str = ".2f", *, width: float = WIDTH) -> str:
     """Horizontal bars with their intervals, on an axis from zero."""
-    label_width = room_for(row.label for row in rows)
+    phone = width < NARROW
+    label_width, row_height = 2.0 if phone else room_for(row.label for row in rows), 42 if phone else 30
     marks = ticks(max((row.value.high for row in rows), default=1.0))
-    scale, top = Scale(0, marks[-1], label_width + 10, WIDTH - 78), 14
-    bottom = top + 30 * len(rows)
+    scale, top = Scale(0, marks[-1], 10 if phone else label_width + 10, width - (16 if phone else 78)), 14
+    bottom = top + row_height * len(rows)
     grid = grid_lines(scale, marks, top, bottom) + axis_title(unit, scale, bottom + 36)
-    body = "".join(_bar(row, scale, top + 30 * (i + 0.5), label_width, format) for i, row in enumerate(rows))
+    body = "".join(
+        _bar(row, scale, top + row_height * (i + 0.5), label_width, format, width) for i, row in enumerate(rows)
+    )
     description = "; ".join(f"{row.label} {row.value.text(format)}" for row in rows)
-    return figure(title or unit, description, bottom + (46 if unit else 28), grid, body)
+    return figure(title or unit, description, bottom + (46 if unit else 28), grid, body, width=width)
 
 
 def histogram(
@@ -138,21 +144,25 @@ def histogram(
     x_label: str = "",
     y_label: str = "count",
     log: bool = False,
+    width: float = WIDTH,
 ) -> str:
     """A column per key, in the order given; with `log`, heights are logarithms and a count of 1 is still seen."""
     most = max([5, *counts.values()])
     marks = _powers(most) if log else ticks(most)
     height = _logarithm if log else float
     scale = Scale(height(0), height(marks[-1]), 240, 40)
-    grid = "".join(_level(mark, scale(height(mark))) for mark in marks)
-    step = (WIDTH - 84) / max(1, len(counts))
+    left = 68 if width >= NARROW else 52
+    grid = "".join(_level(mark, scale(height(mark)), left, width) for mark in marks)
+    step = (width - left - 16) / max(1, len(counts))
+    apart = 1 if len(counts) * 22.5 <= width - left else math.ceil(26 / step)
     body = "".join(
-        _column(key, count, 68 + step * i, step, scale(height(count)), len(counts))
+        _column(key, count, left + step * i, step, scale(height(count)), i % apart == 0)
         for i, (key, count) in enumerate(counts.items())
     )
     labels = writing(y_label + (" (log scale)" if log else ""), 12, 18, "muted")
-    labels += writing(x_label, 68 + (WIDTH - 84) / 2, 278, "muted", anchor="middle")
-    return figure(title or x_label, "; ".join(f"{k}: {v:,}" for k, v in counts.items()), 290, labels, grid, body)
+    labels += writing(x_label, left + (width - left - 16) / 2, 278, "muted", anchor="middle")
+    said = "; ".join(f"{k}: {v:,}" for k, v in counts.items())
+    return figure(title or x_label, said, 290, labels, grid, body, width=width)
 
 
 def ticks(top: float) -> list[float]:
@@ -242,49 +252,53 @@ def _hollow(oracle: str, x: float, y: float) -> str:
 def _gap_row(row: GapRow, scale: Scale, y: float, label_width: float, width: float) -> str:
     weak, strong = scale(row.weak.value), scale(row.strong.value)
     left, length = min(weak, strong), abs(strong - weak)
+    phone = width < NARROW
+    over = y - 7 if phone else y + 4.5
+    label = writing(row.split, label_width, over, anchor="start" if phone else "end")
+    value = writing(f"{row.gap:.1f}", width - (2 if phone else 16), over, anchor="end", weight=600)
+    y += 8 if phone else 0
     shade = element("rect", x=left, y=y - 7, width=length, height=14, style=f"fill:{colour_of('gap')}")
-    label = writing(row.split, label_width, y + 4.5, anchor="end")
-    value = writing(f"{row.gap:.1f}", width - 16, y + 4.5, anchor="end", weight=600)
     marks = whisker(row.weak, scale, y, "weak") + _diamond(weak, y, "weak")
     marks += whisker(row.strong, scale, y, "strong") + _disc(strong, y, "strong")
     hollow = "".join(_hollow(oracle, scale(v), y) for oracle, v in row.published())
     return element("g", words("title", row.text()), label, shade, hollow, marks, value)
 
 
-def _legend(x: float, published: bool) -> str:
+def _legend(x: float, published: bool, phone: bool = False) -> str:
+    """What the marks are; on a phone the published ones in a line of their own."""
     y = 20
     strong = _disc(x + 6, y, "strong") + writing("strong oracle", x + 17, y + 4.5)
     weak = _diamond(x + 124, y, "weak") + writing("weak oracle", x + 136, y + 4.5)
     shade = element("rect", x=x + 230, y=y - 7, width=24, height=14, style=f"fill:{colour_of('gap')}")
     gap = shade + writing("gap", x + 261, y + 4.5)
+    x, y = (x - 310, y + 24) if phone else (x, y)
     hollow = _hollow("strong", x + 316, y) + _hollow("weak", x + 340, y) + writing("published", x + 357, y + 4.5)
     return strong + weak + gap + (hollow if published else "")
 
 
-def _bar(row: Bar, scale: Scale, y: float, label_width: float, format: str) -> str:
-    length = max(0.0, scale(row.value.value) - scale.start)
+def _bar(row: Bar, scale: Scale, y: float, label_width: float, format: str, width: float) -> str:
+    length, phone = max(0.0, scale(row.value.value) - scale.start), width < NARROW
+    over = y - 6 if phone else y + 4.5
+    label = writing(row.label, label_width, over, anchor="start" if phone else "end")
+    value = writing(f"{row.value.value:{format}}", width - (2 if phone else 16), over, anchor="end", weight=600)
+    y += 9 if phone else 0
     shape = element("rect", x=scale.start, y=y - 8, width=length, height=16, rx=2, style=f"fill:{colour_of('strong')}")
-    label = writing(row.label, label_width, y + 4.5, anchor="end")
-    value = writing(f"{row.value.value:{format}}", WIDTH - 16, y + 4.5, anchor="end", weight=600)
     title = words("title", f"{row.label}: {row.value.text(format)}")
     return element("g", title, label, shape, whisker(row.value, scale, y, "ink"), value)
 
 
-def _level(mark: float, y: float) -> str:
+def _level(mark: float, y: float, left: float, width: float) -> str:
     """A horizontal line of the grid with its count."""
-    return _line(f"M68,{number(y)}H{WIDTH - 16}", "line") + writing(f"{mark:,.0f}", 60, y + 4.5, "muted", anchor="end")
+    rule = _line(f"M{number(left)},{number(y)}H{number(width - 16)}", "line")
+    return rule + writing(f"{mark:,.0f}", left - 8, y + 4.5, "muted", anchor="end")
 
 
-def _column(key: int | str, count: int, x: float, step: float, top: float, columns: int) -> str:
+def _column(key: int | str, count: int, x: float, step: float, top: float, named: bool) -> str:
     wide = max(1.0, min(0.78 * step, 56.0))
     middle = x + step / 2
     shape = element(
         "rect", x=middle - wide / 2, y=top, width=wide, height=240 - top, style=f"fill:{colour_of('strong')}"
     )
-    value = writing(f"{count:,}", middle, top - 6, anchor="middle") if columns <= 14 else ""
-    name = writing(str(key), middle, 258, "muted", anchor="middle") if columns <= 28 or _round(key) else ""
+    value = writing(f"{count:,}", middle, top - 6, anchor="middle") if step > 45 else ""
+    name = writing(str(key), middle, 258, "muted", anchor="middle") if named else ""
     return element("g", words("title", f"{key}: {count:,}"), shape, value, name)
-
-
-def _round(key: int | str) -> bool:
-    return isinstance(key, int) and key % 10 == 0

@@ -103,12 +103,15 @@ figcaption,.note{color:var(--muted);font-size:.875rem}
 .narrow{display:none}
 .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr));gap:1rem;margin-top:.6rem}
 .plots .figure{margin:0;break-inside:avoid}
-.strip{display:grid;grid-template-columns:repeat(7,1fr);gap:.5rem}
+.strip{display:grid;grid-template-columns:repeat(7,minmax(0,1fr));gap:.5rem}
+.images{display:grid;gap:1.1rem .9rem;grid-template-columns:repeat(auto-fill,minmax(min(30%,9rem),1fr));margin:.6rem 0}
 .strip .shot{text-align:center;color:var(--muted)}
 .strip .scene{border-radius:6px}
 .sides,.beside{display:grid;gap:.4rem 1.6rem;align-items:start}
 .sides{grid-template-columns:repeat(auto-fit,minmax(min(100%,20rem),1fr))}
 .beside{grid-template-columns:minmax(0,2fr) minmax(0,3fr)}
+.heard audio{max-width:100%}
+.heard ul{margin:.3rem 0;padding-left:1.2rem}
 .compact{padding-top:2rem}
 .compact section{margin-top:1rem;padding-top:.9rem}
 .compact h4{margin-top:.6rem}
@@ -129,6 +132,10 @@ table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums
 th,td{padding:.4rem .8rem;text-align:left;border-bottom:1px solid var(--line);vertical-align:top}
 td{min-width:2.5rem;max-width:30rem}
 td.right{white-space:nowrap}
+.words{min-width:8rem}
+.lines{min-width:14rem}
+.essay{min-width:22rem}
+.keyed th:first-child,.keyed td:first-child{position:sticky;left:0;background:var(--surface)}
 th:first-child,td:first-child{padding-left:0}
 th:last-child,td:last-child{padding-right:0}
 th{color:var(--muted);font-weight:500}
@@ -146,7 +153,7 @@ summary{cursor:pointer;font-weight:600;font-size:.95rem}
 .group{margin:.5rem 0 .3rem;font-size:.8rem;font-weight:600}
 .group.positive{color:var(--positive)}
 .group.negative{color:var(--negative)}
-.shots{display:grid;grid-template-columns:repeat(5,1fr);gap:.8rem .7rem;margin-bottom:1rem}
+.shots{display:grid;grid-template-columns:repeat(5,minmax(0,1fr));gap:.8rem .7rem;margin-bottom:1rem}
 .sides .shot figcaption{white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
 .shot{margin:0;min-width:0;overflow-wrap:anywhere;font-size:.72rem;line-height:1.35;font-variant-numeric:tabular-nums;break-inside:avoid}
 .shot figcaption{font-size:inherit}
@@ -158,6 +165,7 @@ summary{cursor:pointer;font-weight:600;font-size:.95rem}
 .positive{--edge:var(--positive)}
 .negative{--edge:var(--negative)}
 .belief{display:grid;grid-template-columns:2.5rem 1fr 2.6rem;gap:.35rem;align-items:center;white-space:nowrap}
+.question .belief{grid-template-columns:6rem 5.5rem minmax(4rem,12rem) 3rem;font-size:.85rem}
 .belief>:first-child{color:var(--muted)}
 .meter{height:.42rem;border-radius:9px;background:var(--line);overflow:hidden}
 .meter i{display:block;height:100%;background:var(--strong);border-radius:inherit}
@@ -183,19 +191,45 @@ summary{cursor:pointer;font-weight:600;font-size:.95rem}
 @media (max-width:40rem){
  body{padding:1.6rem 1rem 3rem}
  .episode,.figure,.table{padding:1rem}
- .shots{grid-template-columns:repeat(3,1fr);gap:.6rem .5rem}
+ .shots{grid-template-columns:repeat(3,minmax(0,1fr));gap:.6rem .5rem}
  .roomy{display:none}
  .narrow{display:block}
  .shots:has(audio){grid-template-columns:repeat(2,1fr)}
  .compact nav{display:none}
- .compact .episode{padding:.9rem}
- .compact .sides .shots{grid-template-columns:repeat(5,1fr);gap:.3rem}
+ .strip{grid-template-columns:repeat(4,minmax(0,1fr))}
+ .compact{padding-top:1rem;line-height:1.45}
+ .compact h1{font-size:1.5rem}
+ .compact h2{font-size:1.2rem;margin-bottom:.2rem}
+ .compact h3{font-size:1.05rem;margin:.4rem 0 .5rem}
+ .compact .subtitle{font-size:.95rem;margin-top:.4rem}
+ .compact .intro{font-size:.9rem;margin:.2rem 0}
+ .compact section{margin-top:.7rem;padding-top:.6rem}
+ .compact .episode{margin-top:.5rem;padding:.7rem}
+ .compact .episode>p:last-child{font-size:.9rem;margin-top:.4rem}
+ .compact .sides{gap:0}
+ .compact .sides .shots{margin:0;grid-template-columns:repeat(5,minmax(0,1fr));gap:.3rem}
  .compact .sides .shot figcaption{display:none}
- .strip{grid-template-columns:repeat(4,1fr)}
+ .compact .told-asked,.compact .images,.compact .strip,.compact .plots{display:flex;gap:.6rem;margin:.3rem -.7rem 0;
+  padding:0 .7rem .3rem;overflow-x:auto;scroll-snap-type:x proximity;scroll-padding:.7rem}
+ .compact .told-asked>*{flex:0 0 7.4rem;scroll-snap-align:start}
+ .compact .images>*{flex:0 0 6.4rem;scroll-snap-align:start}
+ .compact .strip>*{flex:0 0 5.6rem;scroll-snap-align:start}
+ .compact .plots{margin:.3rem -1rem 0;padding:0 1rem .3rem;scroll-padding:1rem;align-items:start}
+ .compact .plots>*{flex:0 0 90%;padding:.7rem;scroll-snap-align:start}
+ .compact .plots figcaption{font-size:.8rem}
+ .compact .episode .belief{grid-template-columns:auto minmax(1rem,1fr) auto;gap:.3rem}
+ .compact .episode .belief .meter{grid-row:auto;grid-column:auto;margin:0}
+ .question .belief,.compact .question .belief{grid-template-columns:6rem 2.6rem minmax(2rem,1fr) 2.4rem}
+ .question .belief .meter{grid-row:auto;grid-column:auto;margin:0}
  .hypotheses li,.forms{grid-template-columns:1fr}
  .forms dd{margin-bottom:.4rem}
  .odds{max-width:15rem}
  .beside{grid-template-columns:minmax(0,1fr)}
+ .heard{display:flow-root}
+ .heard .frame{float:left;width:38%}
+ .heard audio{width:57%;margin-left:5%}
+ .heard ul{clear:both;font-size:.75rem;padding-left:.9rem}
+ .heard details{margin:.3rem 0 0}
  .belief{grid-template-columns:1fr auto;gap:0 .2rem}
  .belief .meter{grid-row:2;grid-column:1/-1;margin-bottom:.15rem}
 }

@@ -112,6 +112,43 @@ def mask_path(mask: np.ndarray) -> str:
     return "".join(f"M{x} {y}h{w}v{h}h-{w}z" for y, x, w, h in boxes)
 
 
+def outline_path(mask: np.ndarray) -> str:
+    """The outline of a mask as an SVG path: closed ways along the edges of its pixels, clockwise, holes the other way.
+
+    >>> outline_path(np.array([[0, 1, 1], [0, 1, 1], [1, 0, 0]], bool))
+    'M1 0H3V2H1zM0 2H1V3H0z'
+    """
+    inside, ways = np.pad(mask.astype(bool), 1), dict[tuple[int, int], list[tuple[int, int]]]()
+    core = inside[1:-1, 1:-1]
+    sides = (  # the neighbour beyond the side of a pixel, and where that side starts and ends
+        (inside[:-2, 1:-1], (0, 0), (1, 0)),
+        (inside[1:-1, 2:], (1, 0), (1, 1)),
+        (inside[2:, 1:-1], (1, 1), (0, 1)),
+        (inside[1:-1, :-2], (0, 1), (0, 0)),
+    )
+    for beyond, (x0, y0), (x1, y1) in sides:
+        for y, x in zip(*(places.tolist() for places in np.nonzero(core & ~beyond))):
+            ways.setdefault((x + x0, y + y0), []).append((x + x1, y + y1))
+    found = []
+    for start in sorted(ways, key=lambda place: place[::-1]):
+        while ways.get(start):
+            found.append(_loop(ways, start))
+    return "".join(found)
+
+
+def _loop(ways: dict[tuple[int, int], list[tuple[int, int]]], start: tuple[int, int]) -> str:
+    """One closed way, taken out of all; it says where it turns."""
+    turns, at, step = list[str](), start, (0, 0)
+    while not turns or at != start:
+        right = at[0] - step[1], at[1] + step[0]  # where two pixels touch at a corner, each keeps its own way
+        after = right if right in ways[at] else ways[at][0]
+        ways[at].remove(after)
+        said, taken = f"H{after[0]}" if after[1] == at[1] else f"V{after[1]}", (after[0] - at[0], after[1] - at[1])
+        turns = [*turns[:-1], said] if taken == step else [*turns, said]
+        at, step = after, taken
+    return f"M{start[0]} {start[1]}{''.join(turns[:-1])}z"
+
+
 def _middle(mask: np.ndarray) -> tuple[float, float]:
     """The pixel of a mask that is nearest to its centre of mass."""
     y, x = np.nonzero(mask)

@@ -6,9 +6,9 @@ from math import inf
 
 from recombine.metrics.intervals import Interval
 from recombine.render.schematic import element, number, words
-from recombine.report.figures import WIDTH, Scale, colour_of, figure, ticks, writing
+from recombine.report.figures import NARROW, WIDTH, Scale, colour_of, figure, ticks, writing
 
-_TOP, _BOTTOM, _LEFT, _RIGHT = 40, 400, 64, WIDTH - 40
+_TOP, _BOTTOM, _LEFT = 40, 400, 64
 _APART = 15
 """The least distance of two names, in pixels."""
 _PANEL, _GAP, _ACROSS = 118, 58, 3
@@ -41,6 +41,7 @@ def scatter_chart(
     named: bool = True,
     diagonal: bool = False,
     close: bool = False,
+    width: float = WIDTH,
 ) -> str:
     """Marks over two axes; with `diagonal`, a line where both numbers are the same, and both axes alike.
 
@@ -52,36 +53,48 @@ def scatter_chart(
     if close:
         least = min(min(dot.x, *_ends(dot)) for dot in dots)
         x, y = ([mark for mark, after in zip(marks, [*marks[1:], inf]) if after > least] for marks in (x, y))
-    right = Scale(x[0], x[-1], _LEFT, _RIGHT)
-    height = Scale(y[0], y[-1], _BOTTOM, _TOP)
+    phone = width < NARROW
+    bottom = 330 if phone else _BOTTOM
+    right = Scale(x[0], x[-1], 44, width - 18) if phone else Scale(x[0], x[-1], _LEFT, width - 40)
+    height = Scale(y[0], y[-1], bottom, _TOP)
     grid = "".join(_level(mark, height, right) for mark in y) + "".join(_upright(mark, right, height) for mark in x)
-    labels = writing(up, 12, 22, "muted") + writing(across, right.end, _BOTTOM + 38, "muted", "end")
+    labels = writing(up, 12, 22, "muted") + writing(across, right.end, bottom + 38, "muted", "end")
     same = _rule(right(x[0]), height(x[0]), right(x[-1]), height(x[-1]), "muted", "3 3") if diagonal else ""
     marks = "".join(_dot(dot, right, height) for dot in dots)
-    names = _names(dots, right, height) if named else ""
-    return figure(title, "; ".join(dot.text() for dot in dots), _BOTTOM + 50, labels, grid, same, marks, names)
+    names = _names(dots, right, height, width) if named else ""
+    said = "; ".join(dot.text() for dot in dots)
+    return figure(title, said, bottom + 50, labels, grid, same, marks, names, width=width)
 
 
 def panels(
-    curves: Mapping[str, Mapping[str, Sequence[float]]], title: str, across: str, up: str, inks: Mapping[str, str]
+    curves: Mapping[str, Mapping[str, Sequence[float]]],
+    title: str,
+    across: str,
+    up: str,
+    inks: Mapping[str, str],
+    *,
+    width: float = WIDTH,
 ) -> str:
     """A small panel for each name: its curves, from 0 to 1, over 1, 2, 3, ...; `inks` has the colour of each curve."""
-    wide = (WIDTH - _LEFT - 24) / _ACROSS
-    drawn, rows = [], -(-len(curves) // _ACROSS)
+    phone = width < NARROW
+    left, beside, top = (34, 2, 82) if phone else (_LEFT, _ACROSS, 62)
+    wide = (width - left + (20 if phone else -24)) / beside
+    drawn, rows = [], -(-len(curves) // beside)
     for place, (name, lines) in enumerate(curves.items()):
-        x, y = _LEFT + wide * (place % _ACROSS), 62 + (_PANEL + _GAP) * (place // _ACROSS)
+        x, y = left + wide * (place % beside), top + (_PANEL + _GAP) * (place // beside)
         drawn.append(_small(name, lines, Scale(1, max(map(len, lines.values())), x, x + wide - 44), y, inks))
-    legend, at = [], float(_LEFT)
+    legend, at = [], float(left)
     for name, ink in inks.items():
         legend.append(_rule(at, 18, at + 24, 18, ink, "" if ink == "strong" else "5 3"))
         legend.append(writing(name, at + 31, 22))
         at += 50 + 7.2 * len(name)
-    about = writing(f"{up}, against {across}", WIDTH - 16, 22, "muted", "end")
+    about = f"{up}, against {across}"
+    told = writing(about, left, 46, "muted") if phone else writing(about, width - 16, 22, "muted", "end")
     said = ". ".join(
         f"{name}: " + "; ".join(f"{who} " + ", ".join(f"{v:.2f}" for v in line) for who, line in lines.items())
         for name, lines in curves.items()
     )
-    return figure(title, said, 62 + rows * (_PANEL + _GAP), *legend, about, *drawn)
+    return figure(title, said, top + rows * (_PANEL + _GAP), *legend, told, *drawn, width=width)
 
 
 def _small(name: str, lines: Mapping[str, Sequence[float]], right: Scale, top: float, inks: Mapping[str, str]) -> str:
@@ -144,14 +157,14 @@ def _dot(dot: Dot, right: Scale, up: Scale) -> str:
     )
 
 
-def _names(dots: Sequence[Dot], right: Scale, up: Scale) -> str:
+def _names(dots: Sequence[Dot], right: Scale, up: Scale, width: float) -> str:
     """Names beside their marks, on the left where the right has no room, moved down where two would lie over others."""
     taken: list[tuple[float, float, float]] = []
     drawn = []
     for dot in sorted(dots, key=lambda dot: -dot.height):
         long, y = 7.2 * len(dot.name), up(dot.height) + 4.5
-        left = right(dot.x) + 9 + long > WIDTH
-        start = right(dot.x) - 9 - long if left else right(dot.x) + 9
+        left = right(dot.x) + 9 + long > width
+        start = max(2.0, right(dot.x) - 9 - long) if left else right(dot.x) + 9
         while hit := [at for low, high, at in taken if low < start + long and start < high and abs(at - y) < _APART]:
             y = max(hit) + _APART
         taken.append((start, start + long, y))

@@ -7,7 +7,18 @@ import numpy as np
 
 from recombine.metrics.intervals import Interval
 from recombine.render.schematic import element, number, words
-from recombine.report.figures import WIDTH, Scale, axis_title, colour_of, figure, grid_lines, room_for, whisker, writing
+from recombine.report.figures import (
+    NARROW,
+    WIDTH,
+    Scale,
+    axis_title,
+    colour_of,
+    figure,
+    grid_lines,
+    room_for,
+    whisker,
+    writing,
+)
 
 _ROW = 26
 _HEAD = 30
@@ -44,25 +55,31 @@ def score_chart(
     metric: str = "F1",
     highest: float = 1.0,
     levels: Mapping[str, Sequence[Level]] | None = None,
+    *,
+    width: float = WIDTH,
 ) -> str:
     """Two bars for each network, ours with its interval over the paper's, under a heading for each part.
 
     The levels of a part, by its heading, are lines through its bars.
     """
-    label_width = room_for(score.name for _, scores in parts for score in scores)
-    scale, top = Scale(0, highest, label_width + 10, WIDTH - 110), 40
+    phone = width < NARROW
+    label_width = -4.0 if phone else room_for(score.name for _, scores in parts for score in scores)
+    scale, top = Scale(0, highest, label_width + 10, width - (14 if phone else 110)), 40
+    row_height = 42 if phone else _ROW
     body, y = [], float(top)
     for heading, scores in parts:
         body.append(writing(heading, label_width + 10, y + 20, weight=600))
-        body += [_score(one, scale, y + _HEAD + _ROW * (i + 0.5), label_width) for i, one in enumerate(scores)]
-        free = label_width + room_for([heading])
-        body += [_level(one, scale, y + _HEAD, _ROW * len(scores), free) for one in (levels or {}).get(heading, ())]
-        y += _HEAD + _ROW * len(scores)
+        body += [
+            _score(one, scale, y + _HEAD + row_height * (i + 0.5), label_width, width) for i, one in enumerate(scores)
+        ]
+        free, high = label_width + room_for([heading]), row_height * len(scores)
+        body += [_level(one, scale, y + _HEAD, high, free) for one in (levels or {}).get(heading, ())]
+        y += _HEAD + row_height * len(scores)
     grid = grid_lines(scale, [highest * part / 5 for part in range(6)], top, y) + axis_title(metric, scale, y + 36)
     description = ". ".join(f"{heading}: {'; '.join(one.text() for one in scores)}" for heading, scores in parts)
     for heading, lines in (levels or {}).items():
         description += "".join(f". {heading}, {line.name} {line.value:.1f}" for line in lines)
-    return figure(title, description, y + 46, _legend(label_width + 10), grid, *body)
+    return figure(title, description, y + 46, _legend(label_width + 10), grid, *body, width=width)
 
 
 def _level(one: Level, scale: Scale, y: float, height: float, free: float) -> str:
@@ -75,15 +92,18 @@ def _level(one: Level, scale: Scale, y: float, height: float, free: float) -> st
     return element("g", words("title", f"{one.name} {one.value:.1f}"), rule, name)
 
 
-def _score(one: Score, scale: Scale, y: float, label_width: float) -> str:
-    label = writing(one.name, label_width, y + 4.5, anchor="end")
+def _score(one: Score, scale: Scale, y: float, label_width: float, width: float) -> str:
+    phone = width < NARROW
+    over = y - 4 if phone else y + 4.5
+    label = writing(one.name, scale.start if phone else label_width, over, anchor="start" if phone else "end")
+    y += 11 if phone else 0
     bars = _bar(one.ours.value, scale, y - 9, 10, "strong")
     bars += whisker(one.ours, scale, y - 4, "ink") if one.ours.high > one.ours.low else ""
     said = f"{one.ours.value:{one.format}}"
     if one.paper is not None:
         bars += _bar(one.paper, scale, y + 2, 6, "weak")
         said += f" ({one.paper:{one.format}})"
-    value = writing(said, WIDTH - 8, y + 4.5, anchor="end")
+    value = writing(said, width - (2 if phone else 8), over, anchor="end")
     return element("g", words("title", one.text()), label, bars, value)
 
 
@@ -111,19 +131,27 @@ class Confusion:
         return 100 * self.counts / np.maximum(1, self.counts.sum(axis=1, keepdims=True))
 
 
-def confusion_chart(classes: Sequence[str], panels: Sequence[Confusion], title: str) -> str:
+def confusion_chart(classes: Sequence[str], panels: Sequence[Confusion], title: str, *, width: float = WIDTH) -> str:
     """A panel for each network: rows are what an image is, columns what it was said to be, in percent of the row."""
     label_width = room_for(classes)
     cell = min(30.0, _PANEL / len(classes))
-    step, top = len(classes) * cell + 16, 50 + 0.9 * _SLOPE * label_width
-    labels = "".join(
-        writing(name, label_width, top + cell * (i + 0.5) + 4, anchor="end") for i, name in enumerate(classes)
-    )
+    step, head = len(classes) * cell + 16, 32 + 0.9 * _SLOPE * label_width
     left = label_width + 12
-    drawn = "".join(_panel(one, classes, left + step * i, top, cell, 40) for i, one in enumerate(panels))
-    about = writing("is (row), was said to be (column), percent of the row", 12, 18, "muted")
+    beside = max(1, int((width - left + 16) // step)) if width < NARROW else len(panels)
+    drawn, top = [], 18.0
+    for first in range(0, len(panels), beside):
+        names = (
+            writing(name, label_width, top + head + cell * (i + 0.5) + 4, anchor="end")
+            for i, name in enumerate(classes)
+        )
+        drawn += [*names]
+        row = panels[first : first + beside]
+        drawn += [_panel(one, classes, left + step * i, top + head, cell, top + 22) for i, one in enumerate(row)]
+        top += head + len(classes) * cell + 16
+    said = "is (row), was said to be (column), percent of the row"
+    about = writing("is (row), said to be (column), % of the row" if width < NARROW else said, 12, 18, "muted")
     description = ". ".join(_in_words(one, classes) for one in panels)
-    return figure(title, description, top + len(classes) * cell + 16, about, labels, drawn)
+    return figure(title, description, top, about, *drawn, width=width)
 
 
 def _in_words(one: Confusion, classes: Sequence[str]) -> str:

@@ -24,6 +24,10 @@ from recombine.store.errors import UserError
 from recombine.store.text import markdown
 
 Cell = str | int | float | Interval | None
+KEY = 22
+"""Letters of a first column that stays in sight while the others scroll."""
+ROOM = {"essay": 160, "lines": 56, "words": 18}
+"""Kinds of columns, by the letters that their longest cell has at least."""
 _CODE, _PAGE = re.compile(r"`([^`]+)`"), re.compile(r"\[([^]]+)\]\(([\w./#-]+)\)")
 
 
@@ -81,9 +85,14 @@ class Table:
 
     def html(self) -> str:
         """A table in a box that scrolls by itself when it is too wide."""
-        head = "".join(f'<th scope="col"{_right(c)}>{escape(c.name)}</th>' for c in self.columns)
-        body = "".join(f"<tr>{self._html_row(row)}</tr>" for row in self.texts())
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        texts = self.texts()
+        long = [max(map(len, cells), default=0) for cells in zip(*texts)] or [0] * len(self.columns)
+        head = "".join(
+            f'<th scope="col"{_classes(c, most)}>{escape(c.name)}</th>' for c, most in zip(self.columns, long)
+        )
+        body = "".join(f"<tr>{self._html_row(row)}</tr>" for row in texts)
+        kind = ' class="keyed"' if len(long) > 2 and long[0] <= KEY else ""
+        table = f"<table{kind}><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         title = f"<figcaption>{escape(self.title)}</figcaption>" if self.title else ""
         note = f'<p class="note">{prose(self.note)}</p>' if self.note else ""
         box = f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(self.title)}">{table}</div>'
@@ -183,6 +192,13 @@ class Table:
 
 def _right(column: Column) -> str:
     return ' class="right"' if column.align == "right" else ""
+
+
+def _classes(column: Column, longest: int) -> str:
+    """How the head of a column stands, and how much room it needs, so that no word stands in a line of its own."""
+    if column.align == "right":
+        return ' class="right words"' if len(column.name) > 24 else _right(column)
+    return next((f' class="{name}"' for name, least in ROOM.items() if longest > least), "")
 
 
 def _plain(cell: Cell) -> object:

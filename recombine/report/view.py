@@ -11,7 +11,7 @@ from rich.text import Text
 
 from recombine.report.page import Section, page
 from recombine.report.table import Table
-from recombine.store.errors import UserError
+from recombine.store.errors import none_such
 from recombine.store.outputs import free_file, write_text
 
 
@@ -71,5 +71,5 @@ class ExampleView(View):
 def pick(number: int, rows: Sequence[Any], what: str) -> Any:
     """The row of this number, or a sentence about how many there are."""
     if not 0 <= number < len(rows):
-        raise UserError(f"there is no {what} {number}; choose one from 0 to {len(rows) - 1}")
+        raise none_such(what, number, len(rows))
     return rows[number]

@@ -48,6 +48,9 @@ class Grounding:
     def __len__(self) -> int:
         return len(self.start)
 
+    def rows(self, index: np.ndarray) -> "Grounding":
+        return Grounding(*(getattr(self, field.name)[index] for field in fields(self)))
+
     def words(self, rows: np.ndarray, places: int, longest: int) -> np.ndarray:
         """Which words speak of which objects, bool[rows, places, longest]."""
         word, place = np.arange(longest), np.arange(places, dtype=np.uint16)

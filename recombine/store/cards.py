@@ -2,7 +2,7 @@
 
 A *config* is what belongs together: the episodes of one split, the questions, the scenes. Its *splits* are train,
 validation and test, or the names of its tests. Both are read off the files of the folder, so that nothing is opened
-together that should be apart. The last line of a card is a checksum of the others, so that it is seen if it was edited.
+together that should be apart. Both hold a checksum of what else they say, so that it is seen if one was edited.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from recombine.store.errors import UserError
 from recombine.store.recipe import Recipe
-from recombine.store.untrusted import read_text
+from recombine.store.untrusted import parse_json, read_text
 from recombine.store.writing import write_text
 
 README, CROISSANT = "README.md", "croissant.json"
@@ -150,21 +150,25 @@ def write_cards(folder: Path, about: About) -> None:
     configs = configs_of(folder)
     if configs:
         write_text(folder / README, signed(_readme(folder, configs, about)))
-        write_text(folder / CROISSANT, json.dumps(_croissant(folder, configs, about), indent=1) + "\n")
+        write_text(folder / CROISSANT, sealed(_croissant(folder, configs, about)))
 
 
 def check_card(folder: Path, about: About) -> None:
     """Refuse a card that somebody has edited; write cards that are missing."""
-    file = folder / README
-    if file.exists() and not is_signed(read_text(file)):
-        raise UserError(
-            f"{file} was edited, and is kept; move your text to another file and remove it to have it made again"
-        )
-    if not (file.exists() and (folder / CROISSANT).exists()):
+    kept = {README: is_signed, CROISSANT: is_sealed}
+    for name, as_written in kept.items():
+        if (folder / name).exists() and not as_written(read_text(folder / name)):
+            raise UserError(
+                f"{folder / name} was edited, and is kept; move your text to another file and remove it to have it "
+                "made again"
+            )
+    if not all((folder / name).exists() for name in kept):
         write_cards(folder, about)
 
 
 SIGNED = re.compile(r"<!-- recombine ([0-9a-f]{32}) -->\n")
+SEAL = "identifier"
+"""The property of croissant.json that holds the checksum of the others."""
 
 
 def signed(text: str) -> str:
@@ -176,6 +180,25 @@ def is_signed(text: str) -> bool:
     *_, last = text.splitlines(keepends=True) or [""]
     found = SIGNED.fullmatch(last)
     return bool(found) and found is not None and found[1] == _digest(text.removesuffix(last))
+
+
+def sealed(said: Mapping[str, Any]) -> str:
+    """JSON with a checksum among its properties."""
+    return _json({**said, SEAL: f"recombine-card:{_digest(_json(said))}"})
+
+
+def is_sealed(text: str) -> bool:
+    """Whether a croissant.json says what was written."""
+    try:
+        said = parse_json(text, CROISSANT, dict)
+    except UserError:
+        return False
+    said.pop(SEAL, None)
+    return sealed(said) == text
+
+
+def _json(said: Any) -> str:
+    return json.dumps(said, indent=1) + "\n"
 
 
 def _digest(text: str) -> str:
@@ -489,7 +512,7 @@ def _part(config: Config) -> dict[str, Any]:
 
 
 def _field(config: Config, column: pa.Field) -> dict[str, Any] | None:
-    """A column in the words of Croissant; lists of lists and of files are left to Parquet."""
+    """A column in the words of Croissant; lists of lists are left to Parquet."""
     array, type = False, column.type
     shape = "-1"
     if pa.types.is_list(type) or pa.types.is_fixed_size_list(type):
@@ -497,12 +520,13 @@ def _field(config: Config, column: pa.Field) -> dict[str, Any] | None:
         array, type = True, type.value_type
     kind = "sc:Text" if pa.types.is_binary(type) else _kind(type)
     extract: dict[str, Any] = {"fileSet": {"@id": f"files-{config.name}"}, "extract": {"column": column.name}}
-    if _is_file(type) and not array:
-        kind = {"image": "sc:ImageObject"}.get(column.name, "sc:AudioObject")
+    arrays: dict[str, Any] = {"isArray": True, "arrayShape": shape} if array else {}
+    if _is_file(type):
+        kind = "sc:ImageObject" if column.name.startswith("image") else "sc:AudioObject"
         extract["transform"] = {"jsonPath": "bytes"}
+        arrays = {"repeated": True} if array else {}  # of arrays, mlcroissant reads numbers and words alone
     if kind is None:
         return None
-    arrays = {"isArray": True, "arrayShape": shape} if array else {}
     return {
         "@type": "cr:Field",
         "@id": f"{config.name}/{column.name}",

@@ -8,6 +8,9 @@
 
 A shard writes whole files into a folder that all nodes see, and leaves alone what is there. So a node may die at any
 time: its shards are given to others, and nothing depends on who made what. The driver alone holds locks.
+
+Nodes are looked at before any work is done: Ray's when the engine is made, one of Slurm's before the first shard. Every
+worker compares its versions with the driver's once more before it begins, for nodes may come later and differ.
 """
 
 import os
@@ -18,7 +21,8 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from importlib.metadata import version
 from itertools import islice
@@ -52,7 +56,11 @@ def engine_named(said: str, workers: int, progress: Progress = silent) -> Engine
         if settings:
             raise UserError(f"the engine processes has no settings such as '{settings}'; leave them out")
         return engine(workers, progress)
-    return Slurm(workers, progress, _pairs(settings)) if name == "slurm" else Ray(workers, progress, settings)
+    if name == "slurm":
+        return Slurm(workers, progress, _pairs(settings))
+    ray = Ray(workers, progress, settings)
+    ray.ready()
+    return ray
 
 
 def _pairs(text: str) -> dict[str, str]:
@@ -85,9 +93,19 @@ class Node:
     sees: bool = True
 
 
+Software = tuple[tuple[str, str], ...]
+"""Names and versions."""
+
+
 def this_node(name: str = "this machine") -> Node:
-    software = {"Python": ".".join(platform.python_version_tuple()[:2]), "recombine": _own_version()}
-    return Node(name, {**software, **{package: version(package) for package in PACKAGES}})
+    return Node(name, dict(software()))
+
+
+@cache
+def software() -> Software:
+    """What decides bytes here."""
+    own = {"Python": ".".join(platform.python_version_tuple()[:2]), "recombine": _own_version()}
+    return (*own.items(), *((package, version(package)) for package in PACKAGES))
 
 
 def _own_version() -> str:
@@ -118,14 +136,13 @@ def _appears(file: Path, within: float = 5.0) -> bool:
     return True
 
 
-def refuse_others(nodes: Sequence[Node], folder: str | None) -> None:
-    """Refuse nodes that would make other bytes, or write them where nobody sees them."""
-    mine = this_node().software
+def refuse_others(nodes: Sequence[Node], folder: str | None, driver: Software | None = None) -> None:
+    """Refuse nodes that would make other bytes than the driver's, or write them where nobody sees them."""
     for node in nodes:
-        for name, wanted in mine.items():
+        for name, wanted in driver or software():
             if (found := node.software.get(name)) != wanted:
                 raise UserError(
-                    f"node {node.name} has {name} {found}, this machine {wanted}; "
+                    f"node {node.name} has {name} {found}, where the command was given {wanted}; "
                     "use the same environment on all nodes, or bytes may differ"
                 )
         if not node.sees:
@@ -162,12 +179,15 @@ class Group(Generic[S, R]):
 
     work: Callable[[S], R]
     shards: tuple[S, ...]
+    driver: Software = field(default_factory=lambda: software())
+    """What the driver has, and every node must have."""
 
     def __call__(self) -> "list[R] | Refused":
         from recombine.store.engine import become_remote_worker
 
         become_remote_worker()
         try:
+            refuse_others([this_node(socket.gethostname())], None, self.driver)
             return [self.work(shard) for shard in self.shards]
         except UserError as error:
             return Refused((str(error),))
@@ -206,7 +226,7 @@ class Slurm(Engine):
             raise UserError(
                 "there is no Slurm here (no srun): run it where jobs are submitted; slurm:cluster=local tries it here"
             )
-        self._looked = False
+        self._begun = self._looked = False
 
     def _executor(self, jobs: int) -> Any:
         home = Path(os.environ.get("RECOMBINE_HOME") or "~/.cache/recombine").expanduser().absolute()
@@ -222,11 +242,9 @@ class Slurm(Engine):
         return executor
 
     def map(self, work: Callable[[S], R], shards: Sequence[S], label: str) -> list[R]:
+        self.ready(getattr(work, "folder", None))
         if len(shards) <= 1:  # not worth a place in a queue
             return InProcess(self.progress).map(work, shards, label)
-        folder = getattr(work, "folder", None)
-        if not self._looked:
-            self._look(folder)
         self.progress(label, 0, len(shards))
         count = min(len(shards), self.workers if self.local else LARGEST_ARRAY)
         places = [range(start, len(shards), count) for start in range(count)]
@@ -244,12 +262,14 @@ class Slurm(Engine):
             results |= dict(zip(some, values))
         return [results[place] for place in range(len(shards))]
 
-    def _look(self, folder: str | None) -> None:
-        """Look at a node before any work is done there."""
+    def ready(self, folder: str | None = None) -> None:
+        """Look at a node before any work is done, and once more where shards go to a folder."""
+        if self._looked or (folder is None and self._begun):
+            return
         with _seen_by_all(folder) as file:
             ((node,),) = self._run([Group(Look(file), (0,))], "a look at a node", lambda _: None)
         refuse_others([node], folder)
-        self._looked = True
+        self._begun, self._looked = True, folder is not None
 
     def _run(self, groups: Sequence[Group[Any, Any]], label: str, tell: Callable[[int], None]) -> list[list[Any]]:
         """What every group gives, in order; what is lost on the way is submitted again."""
@@ -330,36 +350,48 @@ class Ray(Engine):
         self.workers, self.progress, self.address = workers, progress, address
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         self._ray: Any = None
+        self._looked = False
         if address and address != "auto":
             _answers(address)
         self._module = _need("ray", "ray")
 
-    def _open(self, folder: str | None) -> Any:
-        if self._ray is None:
-            ray = self._module
-            variables = {
-                **ONE_THREAD,
-                **{n: os.environ[n] for n in ("RECOMBINE_HOME", "PYTHONPATH") if n in os.environ},
-            }
-            # Without "local" Ray would join whatever was last started on this machine, even if that is gone.
-            address = self.address or os.environ.get("RAY_ADDRESS") or "local"
-            own = {"num_cpus": self.workers, "include_dashboard": False} if address == "local" else {}
-            try:
-                ray.init(
-                    address=address,
-                    runtime_env={"env_vars": variables},
-                    log_to_driver=False,
-                    logging_level="error",
-                    **own,
-                )
-            except (ConnectionError, RuntimeError, ValueError) as error:
-                raise UserError(
-                    f"no Ray that fits answers at {address}: {_line(error)}; use the version and the "
-                    "RAY_AUTH_MODE of its nodes"
-                ) from error
-            self._ray, self._nodes, self._looked_at = ray, _alive(ray), time.monotonic()
-            self._look(folder)
-        return self._ray
+    def ready(self, folder: str | None = None) -> None:
+        """Reach the cluster and look at its nodes, and once more where shards go to a folder."""
+        try:
+            if self._ray is None:
+                self._open()
+                self._look(None)
+            if folder is not None and not self._looked:
+                self._look(folder)
+                self._looked = True
+        except UserError:
+            self.close()
+            raise
+
+    def _open(self) -> None:
+        """Join the cluster, or start one here."""
+        ray = self._module
+        variables = {
+            **ONE_THREAD,
+            **{n: os.environ[n] for n in ("RECOMBINE_HOME", "PYTHONPATH") if n in os.environ},
+        }
+        # Without "local" Ray would join whatever was last started on this machine, even if that is gone.
+        address = self.address or os.environ.get("RAY_ADDRESS") or "local"
+        own = {"num_cpus": self.workers, "include_dashboard": False} if address == "local" else {}
+        try:
+            ray.init(
+                address=address,
+                runtime_env={"env_vars": variables},
+                log_to_driver=False,
+                logging_level="error",
+                **own,
+            )
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise UserError(
+                f"no Ray that fits answers at {address}: {_line(error)}; use the version and the "
+                "RAY_AUTH_MODE of its nodes"
+            ) from error
+        self._ray, self._nodes, self._looked_at = ray, _alive(ray), time.monotonic()
 
     def _tell_of_dead(self, label: str) -> None:
         """Say once of each node that has died; refuse to go on without the head, for Ray ends a process that does."""
@@ -383,23 +415,28 @@ class Ray(Engine):
         alive = [node["NodeID"] for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
         with _seen_by_all(folder) as file:
             look = ray.remote(num_cpus=1, max_retries=0)(_do)
-            asked = [look.options(scheduling_strategy=strategy(n, soft=True)).remote(Look(file), 0) for n in alive]
-            refuse_others([node for node in ray.get(asked) if isinstance(node, Node)], folder)
+            there = [look.options(scheduling_strategy=strategy(node, soft=True)) for node in alive]
+            found = ray.get([one.remote(Look(file), 0, software()) for one in there])
+        for one in found:
+            if isinstance(one, Refused):
+                raise UserError(one[0])
+        refuse_others(found, folder)
 
     def map(self, work: Callable[[S], R], shards: Sequence[S], label: str) -> list[R]:
+        self.ready(getattr(work, "folder", None))
         if len(shards) <= 1:
             return InProcess(self.progress).map(work, shards, label)
-        ray = self._open(getattr(work, "folder", None))
+        ray = self._ray
         if time.monotonic() > self._looked_at + LOOK:
             self._tell_of_dead(label)
         self.progress(label, 0, len(shards))
         task = ray.remote(num_cpus=1, max_retries=TRIES, retry_exceptions=False, scheduling_strategy="SPREAD")(_do)
-        common = ray.put(work)
+        common, driver = ray.put(work), software()
         waiting, running, results = iter(enumerate(shards)), dict[Any, int](), dict[int, R]()
         try:
             while len(results) < len(shards):
                 for place, shard in islice(waiting, 4 * self.workers - len(running)):
-                    running[task.remote(common, shard)] = place
+                    running[task.remote(common, shard, driver)] = place
                 for reference in ray.wait(list(running), num_returns=1, timeout=LOOK)[0]:
                     value = ray.get(reference)
                     if isinstance(value, Refused):
@@ -429,12 +466,13 @@ class Ray(Engine):
             self._ray = None
 
 
-def _do(work: Callable[[S], R], shard: S) -> "R | Refused":
-    """One shard, on a node."""
+def _do(work: Callable[[S], R], shard: S, driver: Software) -> "R | Refused":
+    """One shard, on a node that has what the driver has."""
     from recombine.store.engine import become_remote_worker
 
     become_remote_worker()
     try:
+        refuse_others([this_node(socket.gethostname())], None, driver)
         return work(shard)
     except UserError as error:
         return Refused((str(error),))

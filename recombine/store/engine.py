@@ -43,6 +43,10 @@ class Engine(Protocol):
         """The results in the order of the shards; `work` must be picklable."""
         ...
 
+    def ready(self, folder: str | None = None) -> None:
+        """Refuse, before any work is done, workers that cannot do it; some work may be asked to go to a folder."""
+        return
+
     def close(self) -> None:
         """End what the engine has started."""
         return

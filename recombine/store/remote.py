@@ -157,6 +157,8 @@ def push(folder: str | Path, place: str, progress: Progress = silent) -> str:
         if found == said:
             return there.url
         raise UserError(f"{place} holds something else already; nothing there is replaced: choose another place")
+    if there.read(BEGUN) is None:
+        _refuse_others(there, files)
     if not there.create(BEGUN, said) and there.read(BEGUN) != said:
         raise UserError(f"{place} was begun with something else; choose another place, or remove what is there")
     for number, (name, one) in enumerate(files.items()):
@@ -168,12 +170,23 @@ def push(folder: str | Path, place: str, progress: Progress = silent) -> str:
     return there.url
 
 
+def _refuse_others(there: Place, files: Mapping[str, Sum]) -> None:
+    """Refuse a place where files of the same names are that no push has begun: they would be replaced."""
+    for name, one in files.items():
+        if there.size(name) is not None and not _is_there(there, name, one):
+            raise UserError(f"{there.url} has another {name} already; nothing there is replaced: choose another place")
+
+
+def _is_there(there: Place, name: str, one: Sum) -> bool:
+    return there.size(name) == one.size and there.checksum(name) == one.checksum
+
+
 def _send(there: Place, file: Path, name: str, one: Sum) -> None:
-    if there.size(name) == one.size and there.checksum(name) == one.checksum:
+    if _is_there(there, name, one):
         return
     for _ in range(TRIES):
         there.send(file, name)
-        if there.size(name) == one.size and there.checksum(name) == one.checksum:
+        if _is_there(there, name, one):
             return
     if Sum(file.stat().st_size, checksum(file)) != one:
         raise UserError(f"{file} was changed while it was sent; push it again")

@@ -18,7 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recombine.render.encodings import AUDIO, FILE, IMAGE, typed
-from recombine.render.media import Drawing, Pack, contact_sheet
+from recombine.render.media import Drawing, Pack
+from recombine.render.sheets import contact_sheet
 from recombine.store.errors import UserError
 from recombine.store.recipe import Recipe
 from recombine.store.store import read_table, write_atomically

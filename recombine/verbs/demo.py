@@ -21,7 +21,7 @@ from recombine.benchmarks.curi.study import Curi
 from recombine.benchmarks.super_clevr.study import SuperClevr
 from recombine.benchmarks.super_clevr.vehicles import MEASURED, VEHICLES, vehicle
 from recombine.report.document import section_of
-from recombine.report.figures import NARROW
+from recombine.report.figures import NARROW, PHONE
 from recombine.report.gaps import Gaps
 from recombine.report.page import Section, chart, page
 from recombine.report.picture import png_image
@@ -40,7 +40,7 @@ SUBTITLE = (
 INTROS = {
     "episode": "Some scenes have something in common. Two ideal learners look at them; one knows every concept.",
     "question": "CLEVR never combines these parts. The weak learner knows only what CLEVR asks.",
-    "vehicles": "Super-CLEVR's vehicles, modelled and drawn here.",
+    "vehicles": "Super-CLEVR's vehicles, modelled here.",
     "sound": "Every object is a note; this is the first scene of the episode above.",
     "gaps": "Strong minus weak is the compositionality gap: what cannot be solved without recombining known parts.",
 }
@@ -81,7 +81,7 @@ def _story(curi: Curi, others: "Future[dict[str, Any]]", vehicles: "Future[tuple
     number = curi.telling_episode(STORY_SPLIT)
     view = curi.episode_view(STORY_SPLIT, number, media=Media(sounds=1))
     found = others.result()
-    yield Section("An episode that the weak learner fails", episode_story(view), INTROS["episode"])
+    yield Section("Where the weak learner fails", episode_story(view), INTROS["episode"])
     yield Section("A question, step by step", found["question"], INTROS["question"])
     yield Section("Concepts that draw", found["images"], found["about"])
     drawn, shifts = vehicles.result()
@@ -89,12 +89,13 @@ def _story(curi: Curi, others: "Future[dict[str, Any]]", vehicles: "Future[tuple
     yield Section("What a scene sounds like", sound_card(view), INTROS["sound"])
     closure, world = found["gaps"]
     charts = "".join((_plot(gaps), _plot(closure), _plot(shifts, SEEN), _plot(world)))
-    yield Section("The gap, benchmark by benchmark", f'<div class="plots">{charts}</div>', INTROS["gaps"])
+    yield Section("The gap of each benchmark", f'<div class="plots">{charts}</div>', INTROS["gaps"])
 
 
 def _plot(gaps: Gaps, how: str = "") -> str:
     made = ", ".join(f"{name} {value}" for name, value in gaps.settings.items() if name in ("scale", "seed"))
-    return chart(gaps.chart(width=NARROW), f"{gaps.title}: {gaps.metrics[0]} in percent{how} ({made}: a small run).")
+    said = f"{gaps.title}: {gaps.metrics[0]} in percent{how} ({made}: a small run)."
+    return chart(gaps.chart(width=NARROW), said, gaps.chart(width=PHONE))
 
 
 def _others(home: Path) -> dict[str, Any]:
@@ -142,8 +143,8 @@ def _vehicles(home: Path) -> tuple[str, Gaps]:
 
 
 def _strip() -> str:
+    from recombine.render.fine import modelled
     from recombine.render.instances import Instance, Look, gather
-    from recombine.render.mesh_scene import draw_models
 
     names = [name for kinds in VEHICLES.values() for name in kinds]
     names = names[:: -(-len(names) // SHOWN)]
@@ -161,8 +162,7 @@ def _strip() -> str:
         for i, (name, color) in enumerate(zip(names, COLORS))
     ]
     still = np.zeros((len(scenes), 3)), np.zeros((len(scenes), 3, 3))
-    drawn = draw_models(gather(scenes, [vehicle(name) for name in names], *still), WIDTH, HEIGHT, ("rgb",)).rgb
-    assert drawn is not None
+    drawn = modelled(gather(scenes, [vehicle(name) for name in names], *still), WIDTH, HEIGHT)
     pictures = ((name, png_image(np.ascontiguousarray(one[MIDDLE]), name)) for name, one in zip(names, drawn))
     shots = (f'<figure class="shot">{shown}<figcaption>{name}</figcaption></figure>' for name, shown in pictures)
     return f'<article class="episode"><div class="strip">{"".join(shots)}</div></article>'

@@ -26,6 +26,7 @@ from recombine.store.engine import Engine, InProcess, Progress, engine, silent
 from recombine.store.errors import UserError
 from recombine.store.outputs import folder_for_runs, free_file, positive
 from recombine.store.store import Store
+from recombine.tasks.made_splits import is_file
 
 Models = Annotated[Sequence[str], "A network; repeat for several. Default: all."]
 
@@ -71,14 +72,15 @@ def train(
     with tracked(track), engine(workers, progress) as running:
         study = networks.study(kinds[0], store, running)
         jobs = [
-            replace(kind, split=split, seed=number)
+            replace(kind, split=split, seed=number, made=file)
             for number in range(first_seed, first_seed + seeds)
-            for split in dict.fromkeys(splits or networks.splits(study))
+            for split, file in _named(networks, study, splits).items()
             for kind in kinds
         ]
         for job in jobs:
             of_networks.check(job, study, place)
         of_networks.need_room(jobs, study, store, place)
+        running.ready()
         for job in jobs:
             of_networks.check_data(job, study, place)
         for job in {job.split: job for job in jobs}.values():
@@ -87,6 +89,18 @@ def train(
     done = {job.name: folder for job, folder in zip(jobs, folders)}
     _refuse_failed(done)
     return _runs(networks, [(name, read_results(place / name) or {}) for name in done])
+
+
+def _named(networks: Networks[Any], study: Any, splits: Sequence[str]) -> dict[str, str]:
+    """The splits to learn from, by default the benchmark's; of those that were made, with their file."""
+    found: dict[str, str] = {}
+    for split in splits or networks.splits(study):
+        if is_file(split):
+            file = str(Path(split).absolute())
+            found |= dict.fromkeys(networks.know(study, file), file)
+        else:
+            found[split] = ""
+    return found
 
 
 def _job(networks: Networks[Any], model: str, options: Any, scale: str, seed: int, given: dict[str, Any]) -> Job:
@@ -105,7 +119,7 @@ class _Learn:
 
     def __call__(self, job: Job) -> Path | UserError:
         try:
-            study = job.networks.study(job, Store(self.home), InProcess())
+            study = job.networks.open(job, Store(self.home), InProcess())
             return of_networks.learn(job, study, self.out, ProgressPrinter(job.name, where=job.training.where))
         except UserError as error:
             return error
@@ -151,7 +165,7 @@ def evaluate(
     as_before = {name: before[name] for name in job.networks.examined if name in before}
     job = replace(job, options=replace(job.options, **{**as_before, **options}))
     store = store or Store.default()
-    study = job.networks.study(job, store, InProcess(progress))
+    study = job.networks.open(job, store, InProcess(progress))
     found, ideal = of_networks.examine(folder, study, job), job.networks.ideal(job, study)
     group = Group((Outcome(job, config, found, job.networks.scores(found)),))
     others = {} if ideal else reference_tables([(job.split, job)], store, progress)

@@ -9,8 +9,6 @@ from recombine.store.errors import UserError
 from recombine.store.outputs import free_file
 from recombine.verbs import Answer, Open
 
-ENDINGS = (".html", ".svg")
-
 
 def run(
     what: str,
@@ -18,7 +16,7 @@ def run(
     asked: Mapping[str, Any],
     *,
     number: Annotated[int, "Which episode, question or image.", ("--number", "--episode", "--question", "--image")] = 0,
-    out: Annotated[Path | None, "Write a self-contained page (.html) or a picture (.svg) instead."] = None,
+    out: Annotated[Path | None, "Write a page (.html) instead; an episode of CURI also as a picture (.svg)."] = None,
 ) -> Answer:
     name, _, split = what.partition("/")
     if not split:
@@ -27,9 +25,9 @@ def run(
         raise UserError(f"examples count from 0, so there is none with the number {number}")
     if asked.get("sound") and out is None:
         out = Path(f"{name}-{split}-{number}.html")
-    if out is not None:
-        free_file(out, ENDINGS)
     with open() as study:
+        if out is not None:
+            free_file(out, study.shown_as)
         seen = {"pictures": True} if out is not None and "pictures" in study.show.__code__.co_varnames else {}
         view = study.show(split, number, **{**asked, **seen})
         written = None if out is None else view.write(out)

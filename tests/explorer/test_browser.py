@@ -94,6 +94,8 @@ def test_every_room(visit: Visit, server: Server) -> None:
         page.locator("form fieldset").nth(place).locator("input").first.check()
     page.click("text=Show the answers")
     page.wait_for_selector("#after .hypotheses li.true")
+    page.wait_for_selector(".thinks td.num")
+    assert page.locator("form .belief.enumeration").count() == 25
     assert "you" in page.locator("#after table").inner_text()
     visit.fine()
     for name, split in (("concept-world", "sequences"), ("closure", "or_mat")):

@@ -183,13 +183,24 @@ def test_two_learners_are_compared_item_by_item(server: Server) -> None:
     assert all((item["one"] > 0.5) != (item["other"] > 0.5) for item in found)
 
 
+def test_who_weighs_the_whole_language_says_what_it_thinks(server: Server) -> None:
+    assert (
+        server.json("/api/curi/about")["thinker"] == "enumeration" and not server.json("/api/closure/about")["thinker"]
+    )
+    said = server.json("/api/curi/thought?split=boolean&number=0")
+    assert len(said) == 25 and said[0] == {"no": 0.5, "yes": 0.5}
+    assert server.ask("/api/closure/thought?split=or_mat&number=0")[0] == 400
+    assert server.ask("/api/curi/thought?split=nowhere&number=0")[0] == 400
+
+
 def test_runs_stand_beside_the_paper_and_their_networks_answer(server: Server) -> None:
     pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombine[models]'")
     (found,) = server.json("/api/runs")
     assert found["benchmark"] == "concept-world" and found["tables"][0]["rows"]
     for curve in found["curves"]:
-        status, headers, body = server.ask(f"/figure/{curve['name']}.svg")
-        assert status == 200 and body.startswith(b"<svg") and "script" not in headers["content-security-policy"]
+        for name in (curve["name"], f"{curve['name']}-narrow"):
+            status, headers, body = server.ask(f"/figure/{name}.svg")
+            assert status == 200 and body.startswith(b"<svg") and "script" not in headers["content-security-policy"]
     solution = server.json("/api/concept-world/solution?split=sequences&number=0")
     assert {"concept-world-sequences-mlp-0", "concept-world-sequences-mlp-1"} <= set(solution["said"])
     server.json("/api/concept-world/differences?split=sequences&one=strong&other=concept-world-sequences-mlp-0")

@@ -52,6 +52,9 @@ PATHS = (
     "/static/app.js/../index.html",
     "/api/read",
     "/api/curi/read",
+    "/api/curi/thought?split=boolean&number=-1",
+    "/api/curi/thought?split=%3Cb%3E&number=0",
+    "/api/os/thought?split=boolean&number=0",
 )
 WORDS = (
     "exists",

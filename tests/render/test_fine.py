@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from recombine.benchmarks.clevr.world import ClevrWorld
-from recombine.render.fine import fine, traced
+from recombine.benchmarks.super_clevr.world import VehicleWorld
+from recombine.render.fine import fine, modelled, traced
 from recombine.render.raytrace import raytrace
 from recombine.store.key import Key
 
@@ -29,3 +30,13 @@ def test_a_fine_picture_is_nearer_to_a_very_fine_one() -> None:
     assert plain is not None and np.array_equal(traced(scenes, 120, 90, 1), plain)
     off = [np.square(some - best).mean() for some in (plain, traced(scenes, 120, 90))]
     assert off[1] < off[0] / 3
+
+
+def test_vehicles_are_fine_too_and_datasets_keep_their_bytes() -> None:
+    world = VehicleWorld()
+    scenes = world.sample(1, Key(3) / "fine")
+    plain = world.stage.draw(scenes, 96, 72, ("rgb",)).rgb
+    assert plain is not None
+    best = modelled(world.stage.instances(scenes), 96, 72, 6).astype(float)
+    off = [np.square(some - best).mean() for some in (plain, world.stage.fine(scenes, 96, 72))]
+    assert off[1] < off[0] / 2

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from recombine.benchmarks.clevr.laws import LANGUAGE as CLEVR
 from recombine.benchmarks.clevr.question_page import question_card
 from recombine.benchmarks.curi.laws import LANGUAGE as CURI
-from recombine.report.picture import can_be_drawn, mask_path, pictures
+from recombine.report.picture import can_be_drawn, mask_path, outline_path, pictures
 from recombine.store.key import Key
 from recombine.verbs.demo import example_questions
 
@@ -60,3 +60,22 @@ def test_a_question_has_its_pixels_once_and_lights_what_each_step_finds() -> Non
 def test_the_examples_are_answered_by_their_programs(number: int) -> None:
     view = list(example_questions())[number]
     assert view.steps[-1].value == view.answer
+
+
+def wound(path: str, shape: tuple[int, int]) -> np.ndarray:
+    """How often closed ways go around each pixel, from their steps up and down."""
+    found = np.zeros(shape, int)
+    for x, y, turns in re.findall(r"M(\d+) (\d+)([HV0-9]+)z", path):
+        at = start = int(x), int(y)
+        for way, value in [*re.findall(r"([HV])(\d+)", turns), ("", "")]:
+            after = start if not way else (int(value), at[1]) if way == "H" else (at[0], int(value))
+            assert at[0] == after[0] or at[1] == after[1]
+            found[min(at[1], after[1]) : max(at[1], after[1]), : at[0]] += np.sign(after[1] - at[1])
+            at = after
+    return found
+
+
+@given(st.integers(1, 7), st.integers(1, 7), st.integers(0, 2**49 - 1))
+def test_an_outline_goes_once_around_every_pixel_of_its_mask(height: int, width: int, bits: int) -> None:
+    mask = np.array([bits >> i & 1 for i in range(height * width)], bool).reshape(height, width)
+    assert np.array_equal(wound(outline_path(mask), mask.shape), mask.astype(int))

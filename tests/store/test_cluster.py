@@ -75,14 +75,14 @@ def test_a_killed_job_changes_no_byte(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_job_that_always_dies_is_given_up_in_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "TRIES", 2)
     hands = slurm(2, tmp_path)
-    hands._looked = True
+    hands._begun = hands._looked = True
     with pytest.raises(UserError, match="a job was lost 2 times while making numbers"):
         hands.map(always_dies, range(2), "numbers")
 
 
 def test_what_a_user_can_mend_comes_back_as_such_and_a_bug_as_a_bug(tmp_path: Path) -> None:
     hands = slurm(2, tmp_path)
-    hands._looked = True
+    hands._begun = hands._looked = True
     with pytest.raises(UserError, match="the disk is full"):
         hands.map(no_room, range(2), "numbers")
     with pytest.raises(RuntimeError, match="a bug"):
@@ -102,10 +102,25 @@ def test_nodes_that_differ_are_refused() -> None:
     refuse_others([mine], None)
     for name in ("Python", "recombine", "numpy", "pyarrow", "numba"):
         other = Node("n7", {**mine.software, name: "0.0"})
-        with pytest.raises(UserError, match=f"node n7 has {name} 0.0, this machine"):
+        with pytest.raises(UserError, match=f"node n7 has {name} 0.0, where the command was given"):
             refuse_others([mine, other], None)
     with pytest.raises(UserError, match="node n7 does not see /data/x; the disk must be shared"):
         refuse_others([Node("n7", mine.software, sees=False)], "/data/x")
+
+
+def test_a_node_that_differs_is_refused_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs are real processes with what is installed; the driver here says that it has something else."""
+    monkeypatch.setattr(cluster, "software", lambda: (("numpy", "0.0"),))
+    for shards in (range(1), range(2)):  # a stage of one shard, which is done here, waits for the look as well
+        with pytest.raises(UserError, match=r"has numpy .*, where the command was given 0\.0; use the same"):
+            slurm(2, tmp_path).map(a_bug, shards, "numbers")
+
+
+def test_a_node_that_comes_later_is_compared_as_its_job_begins() -> None:
+    assert cluster.Group(square, (2,))() == [4]
+    other = cluster.Group(a_bug, (2,), (("Python", "2.7"),))()
+    assert isinstance(other, cluster.Refused) and "where the command was given 2.7" in other[0]
+    assert isinstance(cluster._do(a_bug, 2, (("numba", "0.1"),)), cluster.Refused)
 
 
 def test_a_file_of_the_driver_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

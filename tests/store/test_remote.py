@@ -128,6 +128,14 @@ def test_two_who_push_do_not_mix(folder: Path, tmp_path: Path) -> None:
         push(folder, place)
 
 
+def test_what_others_have_put_there_is_not_replaced(folder: Path, place: str) -> None:
+    there = Place(place)
+    assert there.create("README.md", b"theirs")
+    with pytest.raises(UserError, match=r"has another README\.md already; nothing there is replaced"):
+        push(folder, place)
+    assert there.read("README.md") == b"theirs" and there.read(BEGUN) is None
+
+
 def test_an_artefact_goes_from_store_to_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = Recipe("numbers", 1, {"count": 3}, {})
     one, other = Store(tmp_path / "one"), Store(tmp_path / "other")

@@ -4,12 +4,15 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from recombine import Clevr, Closure, Curi, Key, UserError
 from recombine.benchmarks.clevr.pipeline import ClevrScale
+from recombine.benchmarks.clevr.program import read_program
 from recombine.benchmarks.clevr.split_exam import Known, items_of
 from recombine.benchmarks.clevr.study import of_exam
+from recombine.benchmarks.closure.pipeline import ClosureScale
 from recombine.benchmarks.study import Study
 from recombine.store.store import Store
 from recombine.tasks.made_splits import (
@@ -94,7 +97,7 @@ def test_every_command_takes_the_file(own_home: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("study", ["clevr", "closure"])
 def test_questions_are_split_by_pairs_of_words(study: str, clevr: Clevr, own_home: Path, tmp_path: Path) -> None:
-    opened: Study = clevr if study == "clevr" else Closure(store=Store(own_home))
+    opened: Study = clevr if study == "clevr" else Closure(ClosureScale("few", 150, 2, 60), store=Store(own_home))
     file = str(tmp_path / "pairs.json")
     made = opened.made_split(file, how="pairwise")
     (exam,) = opened.exams([file])
@@ -103,6 +106,17 @@ def test_questions_are_split_by_pairs_of_words(study: str, clevr: Clevr, own_hom
     assert all(made.holds_out(atoms_of(piece.concepts[i])) for piece in pieces for i in np.unique(piece.concept))
     (trial,) = opened.gap([file]).of()
     assert trial.gap.strong.value == 100 and trial.gap.gap.value > 10
+    assert opened.show(file, 1, "test").terminal()
+    if isinstance(opened, Closure):
+        folder = opened.make(tmp_path / "made", [file])
+        sides = {part: pq.read_table(folder / "pairs" / part) for part in ("train", "val", "test")}
+        for part, table in sides.items():
+            programs = [read_program(json.loads(text)) for text in table["program"].to_pylist()]
+            assert {made.holds_out(atoms_of(program)) for program in programs} == {part == "test"}
+            assert set(table["split"].to_pylist()) == {"pairs"}
+        Path(file).write_text(json.dumps({**json.loads(Path(file).read_text()), "pairs": made.plain()["pairs"][1:]}))
+        with pytest.raises(UserError, match="exists and is not empty"):
+            opened.make(folder, [file])  # the file says something else now
 
 
 def test_the_weak_learner_takes_a_question_for_the_closest_that_it_knows(clevr: Clevr) -> None:

@@ -15,6 +15,7 @@ from recombine.benchmarks.clevr.runner import functions_of
 from recombine.solvers.programs import NULL, UNK, lay_out, well_formed
 from recombine.solvers.questions import Questions, Vocabulary
 from recombine.store.errors import UserError
+from recombine.tasks.made_splits import MadeSplit, atoms_of, need_atoms
 
 COLUMNS = ("question", "answer", "program", "image_index", "question_family_index")
 
@@ -40,6 +41,34 @@ def questions_of(
         table["image_index"].to_numpy().astype(np.int32),
         table["question_family_index"].to_numpy().astype(np.int16),
     )
+
+
+def held_out(table: pa.Table, made: MadeSplit, dialect: Dialect = CLEVR, *, trained: bool) -> np.ndarray:
+    """Which questions of a table have both words of a pair that a split holds out, bool[n].
+
+    Where they are to be trained on, those that are left must have every word of those that are not.
+    """
+    programs = table["program"].combine_chunks().dictionary_encode()
+    read = [read_program(json.loads(text), dialect) for text in programs.dictionary.to_pylist()]
+    held = np.array([made.holds_out(atoms_of(program)) for program in read], bool)
+    if trained:
+        kept, new = ([program for program, yes in zip(read, held) if yes == side] for side in (False, True))
+        need_atoms(made.name, kept, new)
+    return np.asarray(held[programs.indices.to_numpy()])
+
+
+def by_pairs(made: MadeSplit) -> MadeSplit:
+    """Refuse a split that lists concepts."""
+    if not made.pairs:
+        raise UserError(f"split '{made.name}' lists concepts; questions are split by pairs of words: make another")
+    return made
+
+
+def need_questions(rows: np.ndarray, split: str, part: str) -> np.ndarray:
+    """Rows of questions, of which there must be some."""
+    if not len(rows):
+        raise UserError(f"split '{split}' has no questions in its part {part}; take a larger --scale, or another split")
+    return rows
 
 
 def tokens_of(programs: Sequence[list[dict[str, Any]]], dialect: Dialect = CLEVR) -> np.ndarray:

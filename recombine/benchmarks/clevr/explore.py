@@ -20,7 +20,7 @@ from recombine.benchmarks.exploring import Part as Outlined
 from recombine.language.expr import Expr
 from recombine.render.png import png
 from recombine.render.schematic import phrases
-from recombine.report.picture import mask_path
+from recombine.report.picture import outline_path
 from recombine.report.table import Table
 from recombine.solvers.sitting import Answering
 from recombine.store.errors import UserError
@@ -95,7 +95,7 @@ class ClevrExplorer(Explorer):
         names = phrases(alone.objects(0))
         masks = raytrace(alone, *self.close, ("objects",)).objects
         assert masks is not None
-        parts = tuple(Outlined(name, mask_path(masks[0] == i)) for i, name in enumerate(names))
+        parts = tuple(Outlined(name, outline_path(masks[0] == i)) for i, name in enumerate(names))
         placed = zip(alone.objects(0), alone.position[0].tolist(), alone.extra["pixel"][0].tolist())
         data = [{**one, "position": position, "pixel": pixel} for one, position, pixel in placed]
         return SceneCard(number, names, self.close, parts, data)

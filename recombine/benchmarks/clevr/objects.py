@@ -15,7 +15,7 @@ from recombine.benchmarks.clevr.program import read_program
 from recombine.benchmarks.clevr.question_page import QuestionView, question_view
 from recombine.language.expr import Expr
 from recombine.render.scene import Scene
-from recombine.store.errors import UserError
+from recombine.store.errors import none_such
 from recombine.tasks.collection import Collection
 from recombine.world.scenes import ABSENT, Scenes
 
@@ -111,7 +111,7 @@ class QuestionSet(Collection[Question]):
     def numbered(self, number: int) -> Question:
         """The question of this number, or a sentence about how many there are."""
         if not 0 <= number < len(self):
-            raise UserError(f"there is no question {number} of {self.called}; choose one from 0 to {len(self) - 1}")
+            raise none_such("question", number, len(self), f" of {self.called}")
         return self.item(number)
 
     def __repr__(self) -> str:

@@ -370,11 +370,10 @@ def _beliefs(view: QuestionView) -> str:
 
 
 def _belief(oracle: str, answer: str, probability: float | None, wrong: bool) -> str:
-    style = "grid-template-columns:6rem 5.5rem minmax(4rem,12rem) 3rem;font-size:.85rem"
     said = f'<span class="p{" wrong" if wrong else ""}">{escape(answer)}{" ✗" if wrong else ""}</span>'
     meter = "" if probability is None else f'<span class="meter"><i style="width:{100 * probability:.1f}%"></i></span>'
     odds = "" if probability is None else f"<span>{probability:.2f}</span>"
-    return f'<div class="belief {oracle}" style="{style}"><span>{oracle} learner</span>{said}{meter}{odds}</div>'
+    return f'<div class="belief {oracle}"><span>{oracle} learner</span>{said}{meter}{odds}</div>'
 
 
 def _objects(view: QuestionView) -> str:

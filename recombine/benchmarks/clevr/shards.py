@@ -18,7 +18,7 @@ import pyarrow as pa
 from recombine.benchmarks.clevr.questions import Found, balance, distinct, share
 from recombine.store.arrays import read_array, write_array
 from recombine.store.engine import Engine, InProcess
-from recombine.store.errors import UserError
+from recombine.store.errors import UserError, none_such
 from recombine.store.key import Key
 from recombine.store.recipe import Recipe
 from recombine.store.store import Store, write_atomically, write_table
@@ -91,7 +91,7 @@ class ScenePipeline(ABC):
     def scene(self, part: Part, number: int) -> tuple[Scenes, int]:
         """The shard that holds a scene, and its place there."""
         if not 0 <= number < self.count(part):
-            raise UserError(f"there is no scene {number} in {part}; choose one from 0 to {self.count(part) - 1}")
+            raise none_such("scene", number, self.count(part), f" in {part}")
         shard, place = divmod(number, self.shard)
         if (part, shard) not in self._read:
             self._read[part, shard] = read_scenes(self.world, self.scenes_folder(part), shard)

@@ -13,10 +13,10 @@ from itertools import combinations, islice, product
 import numpy as np
 
 from recombine.benchmarks.clevr.answers import columns_of
+from recombine.benchmarks.clevr.arrays import by_pairs
 from recombine.benchmarks.clevr.exam import Ideal
 from recombine.benchmarks.clevr.language import Dialect
 from recombine.language.expr import Expr, Symbol, subterms
-from recombine.store.errors import UserError
 from recombine.tasks.exam import Exam
 from recombine.tasks.examples import Examples
 from recombine.tasks.made_splits import Items, MadeSplit, atoms_of, need_atoms
@@ -37,8 +37,7 @@ def items_of(train: Examples) -> Items:
 
 def split_exam(exam: Exam, made: MadeSplit) -> Exam:
     """The same exam, with its training without the held-out pairs and its test of them alone."""
-    if not made.pairs:
-        raise UserError(f"split '{made.name}' lists concepts; questions are split by pairs of words: make another")
+    by_pairs(made)
 
     @cache
     def train() -> Examples:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from recombine import benchmarks
 from recombine.benchmarks.clevr import check as checks
 from recombine.benchmarks.clevr import exam as of_exam
+from recombine.benchmarks.clevr.arrays import by_pairs, held_out, need_questions
 from recombine.benchmarks.clevr.english import read
 from recombine.benchmarks.clevr.exam import Ideal
 from recombine.benchmarks.clevr.families import CLEVR_FAMILIES
@@ -66,6 +67,10 @@ def shard_pieces(exam: Exam) -> Iterator[Piece]:
     for examples in exam.pieces():
         yield Piece(examples, examples.scene + scenes, first)
         first, scenes = first + len(examples.scene), scenes + len(examples.scenes)
+
+
+TRAINED = 300
+"""Scenes that a fresh test of a split that was made has to train on."""
 
 
 class Clevr(Study):
@@ -129,14 +134,24 @@ class Clevr(Study):
         self.need_room()
         chosen = part_of(part)
         table = read_table(self.study.questions_folder(chosen))
+        if family is not None and is_file(family):
+            return self.held_out_questions(self.split_of(family), part)
         if family is not None:
             table = table.take(_rows_of(family, table))
         return QuestionSet(table, partial(self.study.scene, chosen), "CLEVR", family or chosen)
 
+    def held_out_questions(self, made: MadeSplit, part: PartName = "validation") -> QuestionSet:
+        """The questions of a part that a split holds out."""
+        chosen = part_of(part)
+        table = read_table(self.study.questions_folder(chosen))
+        held = held_out(table, by_pairs(made), self.study.dialect, trained=False)
+        rows = need_questions(np.flatnonzero(held), made.name, chosen)
+        return QuestionSet(table.take(rows), partial(self.study.scene, chosen), "CLEVR", made.name)
+
     def show(
         self, split: str, number: int = 0, part: PartName = "validation", *, pictures: bool = False
     ) -> QuestionView:
-        """One question: `split` is the name of a family such as one_hop, or its index."""
+        """One question: `split` is the name of a family such as one_hop, its index, or the file of a split."""
         return self.questions(split, part).numbered(number).view(pictures)
 
     def exams(self, splits: Splits = (), part: PartName = "test") -> Sequence[Exam]:
@@ -169,6 +184,10 @@ class Clevr(Study):
         """As many scenes as ten questions about each need, or some more."""
         each = clevr_scale("paper").questions
         return [ClevrScale(f"fresh-{rows}", 1, 1, -(-times * rows // each) + 1) for times in (1, 2, 4)]
+
+    def scales_for_made(self, rows: int) -> Iterable[ClevrScale]:
+        """Scenes to train on, and as many to a row as a split needs that holds a tenth of the questions out."""
+        return [ClevrScale(f"fresh-made-{rows}", TRAINED, 1, times * rows + 1) for times in (1, 4, 16)]
 
     def learners(self, exam: Exam) -> Mapping[str, Ideal]:
         """The strong and the weak learner, who are one where nothing is held out."""

@@ -7,13 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from recombine.benchmarks.clevr.arrays import COLUMNS, questions_of
+import numpy as np
+
+from recombine.benchmarks.clevr.arrays import COLUMNS, held_out, questions_of
 from recombine.benchmarks.clevr.pipeline import Part as ClevrPart
 from recombine.benchmarks.clevr.runner import Runner
 from recombine.benchmarks.closure.pipeline import ClosurePipeline, Kind, Part
 from recombine.solvers.questions import Questions, Vocabulary, joined
+from recombine.store.arrays import read_array, write_array
 from recombine.store.recipe import Recipe
 from recombine.store.store import read_table
+from recombine.tasks.made_splits import MadeSplit
 from recombine.world.scenes import Scenes
 
 VERSION = 1
@@ -26,6 +30,8 @@ class Data:
         self.study = study
         self._runners: dict[str, Runner] = {}
         self._vocabulary: Vocabulary | None = None
+        self.made: dict[str, MadeSplit] = {}
+        """Splits that were read from files, by their names."""
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -47,6 +53,17 @@ class Data:
         """CLEVR's questions of a part."""
         recipe = self.recipe(self.study.clevr.questions_recipe(part))
         return self._open(recipe, lambda: read_table(self.study.clevr.questions_folder(part), COLUMNS))
+
+    def held_out(self, split: str, part: ClevrPart) -> np.ndarray:
+        """Which of CLEVR's questions of a part a split that was made holds out, bool[n]."""
+        inputs = {"questions": self.study.clevr.questions_recipe(part).digest}
+        recipe = Recipe("clevr-held-out", VERSION, {"pairs": self.made[split].pairs}, inputs)
+
+        def make(draft: Path) -> None:
+            table = read_table(self.study.clevr.questions_folder(part), ("program",))
+            write_array(draft / "held.npy", held_out(table, self.made[split], trained=part == "train"))
+
+        return read_array(self.study.clevr.store.get(recipe, make) / "held.npy")
 
     def test(self, test: str, part: Part, kind: Kind = "closure") -> Questions:
         """The questions of a CLOSURE test, or of the CLEVR families nearest to it."""

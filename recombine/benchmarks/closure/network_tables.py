@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from recombine.benchmarks.closure.published import TESTS
-from recombine.benchmarks.run_tables import curve_figure, growth_table
+from recombine.benchmarks.run_tables import curve_figure, growth_table, score_table
 from recombine.benchmarks.runs import Group, Outcomes
 from recombine.metrics.intervals import Interval
 from recombine.report.document import Chapter, Figure
@@ -15,7 +16,8 @@ from recombine.report.table import Cell, Column, Table
 
 GENERATED = ", generated programs"
 """What the names of tests end in where the programs are those of a generator."""
-CLEVR = "CLEVR"
+CLEVR, HELD_OUT = "CLEVR", "held out"
+"""CLEVR's validation questions, and those of them that a split holds out."""
 ORDER = {
     **dict.fromkeys(("and_mat_spa", "or_mat", "or_mat_spa"), 2),
     **dict.fromkeys(("embed_spa_mat", "embed_mat_spa"), 3),
@@ -57,6 +59,7 @@ def tables(outcomes: Outcomes) -> list[Table]:
         shown_table(outcomes.groups),
         programs_table(whole.groups),
         growth_table(whole.groups, f"On the first {2_000:,} validation questions of CLEVR.") if whole.groups else None,
+        *(score_table(f"Split {world}", groups, {}) for world, groups in outcomes.worlds() if groups[0].job.made),
     ]
     return [table for table in found if table is not None]
 
@@ -233,7 +236,7 @@ def _figures(outcomes: Outcomes) -> Iterator[Figure]:
         if groups:
             said = f"Figure {number}, {what}: accuracy on the tests in percent; under each test its baseline."
             parts = [(one, [*_bars(groups, one)]) for test in TESTS for one in (test, baseline(test))]
-            yield Figure(f"figure-{number}", said, score_chart(parts, said, "accuracy", 100.0))
+            yield Figure.drawn(f"figure-{number}", said, partial(score_chart, parts, said, "accuracy", 100.0))
 
 
 def _bars(groups: Sequence[Group], test: str) -> Iterator[Score]:

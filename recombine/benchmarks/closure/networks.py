@@ -3,6 +3,8 @@
 Networks that answer learn CLEVR's answers, module networks run its programs; a program generator learns to write them,
 and with an exact executor behind it is NS-VQA. A run on the split `few-shot` begins from a run on `zero-shot`: 36
 questions of each test come among CLEVR's, each 300 times, with their programs (strong) or with answers alone (weak).
+On a split that was made automatically a run learns from those of CLEVR's training questions that it does not hold out,
+and is asked the validation questions that it does.
 """
 
 import hashlib
@@ -15,6 +17,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from recombine.benchmarks.clevr.answers import ANSWERS
+from recombine.benchmarks.clevr.arrays import by_pairs, need_questions
 from recombine.benchmarks.clevr.pipeline import ClevrPipeline
 from recombine.benchmarks.clevr.pipeline import Part as ClevrPart
 from recombine.benchmarks.clevr.runner import ANSWER_KINDS, ILL_FORMED, clevr_functions
@@ -22,7 +25,7 @@ from recombine.benchmarks.clevr.tallies import Asked, answered, percent, tallied
 from recombine.benchmarks.closure import published
 from recombine.benchmarks.closure.arrays import Data
 from recombine.benchmarks.closure.findings import verdicts
-from recombine.benchmarks.closure.network_tables import GENERATED, chapters, named, tables
+from recombine.benchmarks.closure.network_tables import CLEVR, GENERATED, HELD_OUT, chapters, named, tables
 from recombine.benchmarks.closure.pipeline import KINDS, ClosurePipeline, closure_scale
 from recombine.benchmarks.closure.published import TESTS
 from recombine.benchmarks.networks import Job, Networks, Published
@@ -41,6 +44,7 @@ from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.paths import within
 from recombine.store.store import Store
+from recombine.tasks.made_splits import read_split
 from recombine.world.scenes import Scenes
 
 GENERATOR, SPANS = "generator", "span-parser"
@@ -153,13 +157,21 @@ class ClosureNetworks(Networks[Data]):
     def splits(self, study: Data) -> Sequence[str]:
         return (ZERO_SHOT,)
 
-    def data(self, job: Job, study: Data) -> dict[str, str]:
+    def know(self, study: Data, file: str) -> Sequence[str]:
+        made = by_pairs(read_split(file, self.benchmark))
+        if made.name in (ZERO_SHOT, FEW_SHOT, *TESTS) or study.made.setdefault(made.name, made).pairs != made.pairs:
+            raise UserError(f"{file}: there is a split '{made.name}' already; give it another name")
+        return [made.name]
+
+    def data(self, job: Job, study: Data) -> dict[str, Any]:
         few = {test: study.recipe(study.study.questions_recipe(test, "train", "closure")).digest for test in TESTS}
         clevr = {"clevr": study.recipe(study.study.clevr.questions_recipe("train")).digest}
         if job.options.view == "detections":
             from recombine.benchmarks.clevr.sight import FILE
 
             clevr["parser"] = checksum(FILE)
+        if job.split in study.made:
+            return {**clevr, "held out": [list(pair) for pair in study.made[job.split].pairs]}
         return {**clevr, **few} if job.split == FEW_SHOT else clevr
 
     def usual(self, model: str, options: Options) -> Training:
@@ -184,8 +196,10 @@ class ClosureNetworks(Networks[Data]):
 
     def check(self, job: Job, study: Data) -> None:
         own = job.options
-        if job.split not in (ZERO_SHOT, FEW_SHOT):
-            raise UserError(f"there is no split '{job.split}'; choose {ZERO_SHOT} or {FEW_SHOT}")
+        if job.split not in (ZERO_SHOT, FEW_SHOT, *study.made):
+            raise UserError(
+                f"there is no split '{job.split}'; choose {ZERO_SHOT} or {FEW_SHOT}, or give the file of a split"
+            )
         if (job.split == FEW_SHOT) != bool(own.begin):
             raise UserError(f"runs on {FEW_SHOT}, and no others, need --begin with a run on {ZERO_SHOT}")
         if (own.view == "features") != bool(own.features):
@@ -209,11 +223,13 @@ class ClosureNetworks(Networks[Data]):
         return study.study.clevr.size_estimate() + study.study.size_estimate(TESTS)
 
     def prepare(self, job: Job, study: Data) -> None:
-        _check_shown(job.options.shown, len(study.clevr("train")))
+        _check_shown(job.options.shown, len(_trained(job, study)))
         study.clevr("val")
-        for test in TESTS:
+        for test in () if job.made else TESTS:
             for kind in KINDS:
                 study.test(test, "test", kind)
+        if job.made:
+            study.held_out(job.split, "train"), study.held_out(job.split, "val")
         if job.options.view == "detections":
             self.view(job, study, "train"), self.view(job, study, "val")
         if job.split == FEW_SHOT:
@@ -274,7 +290,7 @@ class ClosureNetworks(Networks[Data]):
         return Data(study.study)
 
     def sits(self, job: Job, split: str) -> bool:
-        return split in TESTS
+        return split == job.split if job.made else split in TESTS
 
     def solver(self, job: Job, study: Data, network: Any) -> Any:
         from recombine.benchmarks.closure.run_solver import RunSolver
@@ -311,8 +327,8 @@ class ClosureNetworks(Networks[Data]):
         from recombine.solvers.spans.span_parser import Rounds
 
         questions, rows = _rows(job, study)
-        held = study.clevr("val").rows(slice(0, VALIDATED))
-        rounds = Rounds(network, questions.rows(rows if job.options.shown else slice(None)))
+        held = _asked(job, study, VALIDATED)
+        rounds = Rounds(network, questions.rows(rows if len(rows) < len(questions) else slice(None)))
         return learn(rounds, job.training, run, partial(_derived, study, held), watch)
 
     def objective(self, job: Job, study: Data, network: Any) -> Any:
@@ -324,7 +340,7 @@ class ClosureNetworks(Networks[Data]):
         if job.options.begin:
             _begin(job, network)
         questions, rows = _rows(job, study)
-        held = study.clevr("val").rows(slice(0, VALIDATED))
+        held = _asked(job, study, VALIDATED)
         if job.model != GENERATOR:
             view, seen = (self.view(job, study, source) for source in ("train", "val"))
             must_fit(view, seen.shape, "the view of training scenes")
@@ -352,10 +368,16 @@ class ClosureNetworks(Networks[Data]):
         return {**found, **self.tested(job, study)}
 
     def _examined(self, job: Job, study: Data, asked: Asked) -> dict[str, Any]:
-        """What someone makes of CLEVR's first validation questions, of the tests and of their baselines."""
-        clevr = study.clevr("val").rows(slice(0, self._questions(job, study)))
+        """What someone makes of CLEVR's first validation questions, of the tests and of their baselines.
+
+        Where a split was made, its test is what it holds out of these questions, and the rest are the control.
+        """
+        clevr = _asked(job, study, self._questions(job, study))
+        if job.made:
+            held = _asked(job, study, self._questions(job, study), held=True)
+            return {name: tallied(some, asked, clevr_functions()) for name, some in ((CLEVR, clevr), (HELD_OUT, held))}
         return {
-            "CLEVR": tallied(clevr, asked, clevr_functions()),
+            CLEVR: tallied(clevr, asked, clevr_functions()),
             **{
                 named(test, kind): tallied(study.test(test, "test", kind), asked, clevr_functions())
                 for kind in KINDS
@@ -476,15 +498,29 @@ def _begin(job: Job, network: Any) -> None:
 
 def _rows(job: Job, study: Data) -> tuple[Questions, np.ndarray]:
     """What is learnt from: CLEVR's training questions, and among them the few-shot ones, many times."""
-    questions = study.clevr("train")
-    rows = np.arange(len(questions))
+    questions, rows = study.clevr("train"), _trained(job, study)
     if job.options.shown:
         chosen = (Key(job.seed) / "closure" / "shown").rng().permutation(len(rows))
-        rows = np.sort(chosen[: job.options.shown])
+        rows = rows[np.sort(chosen[: job.options.shown])]
     if job.split != FEW_SHOT:
         return questions, rows
     few = study.few_shot(TESTS)
     return joined([questions, few]), np.concatenate([rows, np.tile(len(questions) + np.arange(len(few)), TIMES)])
+
+
+def _trained(job: Job, study: Data) -> np.ndarray:
+    """Which of CLEVR's training questions may be learnt from: those that no split holds out, int[n]."""
+    many = len(study.clevr("train"))
+    return np.flatnonzero(~study.held_out(job.split, "train")) if job.made else np.arange(many)
+
+
+def _asked(job: Job, study: Data, most: int, held: bool = False) -> Questions:
+    """CLEVR's first validation questions, as many as that; where a split was made, of one side of it."""
+    questions = study.clevr("val")
+    if not job.made:
+        return questions.rows(slice(0, most))
+    rows = np.flatnonzero(study.held_out(job.split, "val") == held)[:most]
+    return questions.rows(need_questions(rows, job.split, "test" if held else "validation"))
 
 
 class _Reward:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from recombine.benchmarks.closure.families import CLOSURE_FAMILIES
@@ -58,11 +59,11 @@ def order_chapter(found: Sequence[ByOrder]) -> Chapter:
     over = "95 % bootstrap intervals over questions"
     said = "What learners of order 1 to 6 lose, as a share of what there is to lose above a guess."
     curves = {one.test: {"share lost": [min(1.0, k.value / 100) for k in one.share.values()]} for one in found}
-    drawn = panels(curves, said, "the order", "share lost", {"share lost": "strong"})
+    drawn = partial(panels, curves, said, "the order", "share lost", {"share lost": "strong"})
     return Chapter(
         "By order: how much must be recombined?",
         (
-            Figure("orders", said, drawn),
+            Figure.drawn("orders", said, drawn),
             Table(
                 "The gap by order, share of what there is to lose above a guess, percent",
                 columns,

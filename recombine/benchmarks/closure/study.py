@@ -1,15 +1,17 @@
 """What one can do with CLOSURE."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from math import lcm
 from pathlib import Path
 from typing import Annotated, ClassVar
 
 import numpy as np
+import pyarrow as pa
 
 from recombine.benchmarks.clevr.answers import ANSWERS
+from recombine.benchmarks.clevr.arrays import by_pairs, held_out, need_questions
 from recombine.benchmarks.clevr.exam import Ideal
 from recombine.benchmarks.clevr.objects import QuestionSet
 from recombine.benchmarks.clevr.question_page import question_card
@@ -44,9 +46,10 @@ from recombine.report.table import Cell, Column, Table
 from recombine.report.view import View
 from recombine.store.engine import Progress, silent
 from recombine.store.errors import UserError
-from recombine.store.store import Store
+from recombine.store.recipe import Recipe
+from recombine.store.store import Store, read_table, write_table
 from recombine.tasks.exam import Exam, Marks
-from recombine.tasks.made_splits import Items, is_file
+from recombine.tasks.made_splits import Items, MadeSplit, is_file
 from recombine.tasks.rows import RowSet
 from recombine.world.scenes import Scenes
 
@@ -99,7 +102,12 @@ class Closure(Study):
         return Table("CLOSURE's tests", columns, rows)
 
     def questions(self, test: str, part: PartName = "validation", kind: Kind = "closure") -> QuestionSet:
-        """The questions of a test, or of the CLEVR families nearest to it (`kind="baseline"`)."""
+        """The questions of a test, or of the CLEVR families nearest to it (`kind="baseline"`).
+
+        Of the file of a split, those of CLEVR's questions that it holds out.
+        """
+        if is_file(test):
+            return self.clevr.held_out_questions(self.split_of(test), part)
         chosen: Part = part_of(part)
         self.need_room()
         scene = partial(self.clevr.study.scene, self.study.source(chosen)[0])
@@ -121,6 +129,8 @@ class Closure(Study):
         from recombine.benchmarks.closure.arrays import Data
         from recombine.benchmarks.closure.looks import look_into
 
+        if is_file(split):
+            raise UserError("networks are looked into with questions of the seven tests; name one of them")
         if part_of(part) == "train":
             raise UserError("networks are looked into with questions about validation scenes; choose another --part")
         data = Data(self.study)
@@ -164,6 +174,9 @@ class Closure(Study):
             for times in (1, 2, 4)
         ]
 
+    def scales_for_made(self, rows: int) -> Iterable[ClosureScale]:
+        return [ClosureScale(**asdict(one), closure=(36, 36, 36)) for one in self.clevr.scales_for_made(rows)]
+
     def novelty(self, concept: Expr) -> int | None:
         return first_new(concept)
 
@@ -194,12 +207,31 @@ class Closure(Study):
 
     def artefacts(self, splits: Splits = ()) -> dict[str, Path]:
         """All questions of the tests and of their baselines, and CLEVR's scenes."""
-        found = {f"scenes/{part}": self.clevr.study.scenes_folder(part) for part in SCENES}
-        for test in splits or CLOSURE_FAMILIES:
+        files = [split for split in splits if is_file(split)]
+        parts: tuple[Part, ...] = (*SCENES, "test") if files else SCENES
+        found = {f"scenes/{part}": self.clevr.study.scenes_folder(part) for part in parts}
+        for file in files:
+            made = by_pairs(self.split_of(file))
+            found |= {f"{made.name}/{part}": self._side_of(made, part) for part in PARTS}
+        for test in [split for split in splits if not is_file(split)] or (() if files else CLOSURE_FAMILIES):
             for part in PARTS:
                 for kind in KINDS:
                     found[f"{kind}/{test}/{part}"] = self.study.questions_file(test, part, kind).parent
         return found
+
+    def _side_of(self, made: MadeSplit, part: Part) -> Path:
+        """CLEVR's questions of a part on one side of a split: its test has what it holds out, all else the rest."""
+        clevr = self.clevr.study
+        recipe = Recipe("closure-made", 1, {"pairs": made.pairs}, {"questions": clevr.questions_recipe(part).digest})
+
+        def make(draft: Path) -> None:
+            table = read_table(clevr.questions_folder(part))
+            held = held_out(table, made, trained=part == "train")
+            rows = need_questions(np.flatnonzero(held == (part == "test")), made.name, part)
+            split = pa.array([made.name] * len(rows), pa.string())
+            write_table(draft / "questions.parquet", table.take(rows).append_column("split", split), recipe)
+
+        return self.store.get(recipe, make)
 
     def evidence(self) -> Table:
         """What makes the tests fair: how CLEVR's own questions are spread, and that none has the shape of a test."""
@@ -239,7 +271,8 @@ class Closure(Study):
         return check_files(scenes, questions, ENGLISH.read) if scenes or questions else super().check()
 
     def need_room(self, splits: Sequence[str] = ()) -> None:
-        self.store.need(self.study.size_estimate([*(splits or CLOSURE_FAMILIES)]))
+        named = [split for split in splits if not is_file(split)]
+        self.store.need(self.study.size_estimate([*(named or CLOSURE_FAMILIES)]))
 
 
 def most_likely(program: Expr, scenes: Scenes, scene: int) -> tuple[tuple[str, float], ...]:

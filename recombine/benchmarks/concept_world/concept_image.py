@@ -213,7 +213,6 @@ def image_terminal(view: ImageView) -> RenderableType:
 
 # --- the page -----------------------------------------------------------------------------------------------------
 
-_GRID = "display:grid;gap:1.1rem .9rem;grid-template-columns:repeat(auto-fill,minmax(min(30%,9rem),1fr));margin:.6rem 0"
 _PIXELS = "display:block;width:100%;height:auto;image-rendering:pixelated"
 
 
@@ -225,7 +224,7 @@ def picture(pixels: np.ndarray, alt: str) -> str:
 
 def shots(views: Sequence[ImageView]) -> str:
     """Images side by side, each with its class, its concept, and what the learners say."""
-    return f'<div style="{_GRID}">{"".join(map(_shot, views))}</div>'
+    return f'<div class="images">{"".join(map(_shot, views))}</div>'
 
 
 def _shot(view: ImageView) -> str:

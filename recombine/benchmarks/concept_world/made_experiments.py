@@ -14,6 +14,7 @@ import numpy as np
 
 from recombine.benchmarks.concept_world.classes import Classes, extension_of
 from recombine.benchmarks.concept_world.definition import Experiment, Library, Line
+from recombine.benchmarks.concept_world.pipeline import ConceptWorldPipeline
 from recombine.benchmarks.concept_world.where import depth, used
 from recombine.language.expr import Expr, Symbol
 from recombine.store.errors import UserError
@@ -239,3 +240,17 @@ def leaks(library: Library, made: Experiment, key: Key) -> int:
         if drawn.size:
             found += int(classes.trained(extension.images(drawn)).any(axis=1).sum())
     return found
+
+
+def to_divide(library: Library, names: Iterable[str]) -> list[Divided]:
+    """What a split of these experiments divides."""
+    return [Divided(library, library.experiments[name]) for name in names]
+
+
+def known_by(study: ConceptWorldPipeline, parts: Sequence[Divided], split: MadeSplit, file: str) -> list[str]:
+    """The names of the experiments of a split that was read from a file, which are known by them from now on."""
+    read = [made for _, made in experiments(parts, split)]
+    for made in read:
+        if made.name in study.library.experiments or study.made.setdefault(made.name, made) != made:
+            raise UserError(f"{file}: there is an experiment '{made.name}' already; give the split another name")
+    return [made.name for made in read]

@@ -8,7 +8,7 @@ tested with the weights that did best there. An experiment with a curriculum has
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +18,7 @@ from recombine.benchmarks.concept_world import published
 from recombine.benchmarks.concept_world.definition import Experiment
 from recombine.benchmarks.concept_world.examples import Eye, examples
 from recombine.benchmarks.concept_world.findings import CURRICULUM, FROM_SCRATCH, PRETRAINED, theirs, verdicts
+from recombine.benchmarks.concept_world.made_experiments import atom, known_by, to_divide
 from recombine.benchmarks.concept_world.pipeline import ConceptWorldPipeline
 from recombine.benchmarks.concept_world.reader import load_library, read_file
 from recombine.benchmarks.networks import Job, Networks, Published
@@ -36,7 +37,7 @@ from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.store import Store
 from recombine.store.untrusted import read_text
-from recombine.tasks.made_splits import is_file
+from recombine.tasks.made_splits import read_split
 
 PAPER = Training(batch=128, rate=1e-3, epochs=100, patience=10, least=1e-4)
 MODELS = {
@@ -117,6 +118,11 @@ class ConceptWorldNetworks(Networks[ConceptWorldPipeline]):
         own = [one for one in study.library.experiments.values() if one.name not in shipped]
         return _variants(own or shipped.values())
 
+    def know(self, study: ConceptWorldPipeline, file: str) -> Sequence[str]:
+        shipped = load_library().experiments
+        own = [name for name in study.library.experiments if name not in shipped]
+        return known_by(study, to_divide(study.library, own or shipped), read_split(file, self.benchmark, atom), file)
+
     def data(self, job: Job, study: ConceptWorldPipeline) -> str:
         return study.recipe(_base(job)).digest
 
@@ -126,12 +132,7 @@ class ConceptWorldNetworks(Networks[ConceptWorldPipeline]):
         return replace(options, concepts=own, weights=options.weights if model == "resnet" else None)
 
     def check(self, job: Job, study: ConceptWorldPipeline) -> None:
-        known = _variants(study.library.experiments.values())
-        if is_file(job.split):
-            raise UserError(
-                "networks are trained on one experiment, and a split makes several; write it as an experiment of your "
-                "own in a .concepts file, and give that with --concepts"
-            )
+        known = _variants([*study.library.experiments.values(), *study.made.values()])
         if job.split not in known:
             raise UserError(f"there is no experiment '{job.split}'; choose one of {', '.join(known)}")
         if job.options.weights is not None:
@@ -222,7 +223,7 @@ class ConceptWorldNetworks(Networks[ConceptWorldPipeline]):
 
     def reference(self, job: Job, study: ConceptWorldPipeline) -> dict[str, Any]:
         """Of the paper's experiments alone."""
-        if job.options.concepts is not None:
+        if job.options.concepts is not None or job.made:
             return {}
         return {"split": _base(job), "data": self.data(job, study), "scale": job.scale, "seed": job.data_seed}
 
@@ -330,7 +331,7 @@ def _scores(groups: Sequence[Group]) -> Figure:
         said = f"F1 of each class, {tests[0]}"
     scratch = any(group.network == FROM_SCRATCH for group in groups) and split != "sequences"
     caption = f"{said}; the paper's in brackets." + (" Its ResNet is pretrained, ours is not." if scratch else "")
-    return Figure(_file(groups[0], "f1"), caption, score_chart(parts, f"{groups[0].world}: {said}"))
+    return Figure.drawn(_file(groups[0], "f1"), caption, partial(score_chart, parts, f"{groups[0].world}: {said}"))
 
 
 def _matrices(groups: Sequence[Group]) -> Iterator[Figure]:
@@ -340,8 +341,8 @@ def _matrices(groups: Sequence[Group]) -> Iterator[Figure]:
         title = f"{first.world}, {test}: what was taken for what"
         said = [f"What was taken for what on {test}, summed over seeds.", MATRICES.get((first.job.split, test), "")]
         said += [f"* {FROM_SCRATCH}." if any(group.network == FROM_SCRATCH for group in groups) else ""]
-        svg = confusion_chart(first.classes, panels, title)
-        yield Figure(_file(first, test), " ".join(filter(None, said)), svg)
+        draw = partial(confusion_chart, first.classes, panels, title)
+        yield Figure.drawn(_file(first, test), " ".join(filter(None, said)), draw)
 
 
 def _confusion(group: Group, test: str) -> np.ndarray:

@@ -20,7 +20,7 @@ from recombine.benchmarks.concept_world.exam import Ideal
 from recombine.benchmarks.concept_world.examples import Painted, examples
 from recombine.benchmarks.concept_world.extension import Count
 from recombine.benchmarks.concept_world.learners import Learner, strong, weak
-from recombine.benchmarks.concept_world.made_experiments import Divided, atom, deal, experiments
+from recombine.benchmarks.concept_world.made_experiments import Divided, atom, deal, known_by, to_divide
 from recombine.benchmarks.concept_world.objects import ImageSet
 from recombine.benchmarks.concept_world.pages import (
     INTRO,
@@ -46,7 +46,7 @@ from recombine.render.rendering import Tell, quiet
 from recombine.report.document import Chapter
 from recombine.report.table import Cell, Column, Table
 from recombine.store.engine import InProcess, Progress, silent
-from recombine.store.errors import UserError
+from recombine.store.errors import UserError, none_such
 from recombine.store.key import Key
 from recombine.store.outputs import write_bytes
 from recombine.store.store import Store
@@ -197,10 +197,8 @@ class ConceptWorld(Study):
     def _image(self, experiment: Experiment, part: str, line: Line, number: int) -> ImageView:
         table = self._rows(experiment, part, line)
         if not 0 <= number < len(table):
-            raise UserError(
-                f"there is no image {number} of '{line.label}' in {part} of {experiment.name}; "
-                f"choose one from 0 to {len(table) - 1}"
-            )
+            where = f" of '{line.label}' in {part} of {experiment.name}"
+            raise none_such("image", number, len(table), where)
         row = table.slice(number, 1)
         grid, image = self.study.library.grid, self.study.images(row)
         graph = graph_of(self.study.library, line.concept, _object(row.to_pylist()[0], grid.colors))
@@ -306,15 +304,11 @@ class ConceptWorld(Study):
 
     def _made_of(self, file: str) -> Sequence[str]:
         """The experiments of a split that was written, which are known by their names from now on."""
-        read = [made for _, made in experiments(self._divided, self.split_of(file))]
-        for made in read:
-            if made.name in self.study.library.experiments or self.study.made.setdefault(made.name, made) != made:
-                raise UserError(f"{file}: there is an experiment '{made.name}' already; give the split another name")
-        return [made.name for made in read]
+        return known_by(self.study, self._divided, self.split_of(file), file)
 
     @cached_property
     def _divided(self) -> Sequence[Divided]:
-        return [Divided(self.study.library, self.study.library.experiments[name]) for name in self.experiments]
+        return to_divide(self.study.library, self.experiments)
 
     def atom(self, symbol: Symbol) -> str | None:
         return atom(symbol)

@@ -58,7 +58,7 @@ def _row(view: EpisodeView, title: str, group: str, scenes: Sequence[SceneView])
     scope = _identifier(view.split, view.number, view.negatives, group)
     cells = (_signed(scene.label, _shot(replace(scene, sound=""), f"{scope}-{i}")) for i, scene in enumerate(scenes))
     shown = "".join(cells)
-    return f'<p class="group">{escape(title)}</p><div class="shots">{shown}</div>'
+    return f'<p class="group">{escape(title)}</p><div class="shots {group}">{shown}</div>'
 
 
 def _signed(label: bool, shot: str) -> str:
@@ -71,9 +71,9 @@ def sound_card(view: EpisodeView) -> str:
     picture = f'<div class="frame" style="--edge:var(--line);max-width:15rem">{scoped(heard.drawing, "heard")}</div>'
     notes = "".join(f"<li>{escape(note)}</li>" for note in heard.plays.split("; "))
     player = f'<audio controls preload="none" aria-label="Scene {heard.scene}" src="{heard.sound}"></audio>'
-    told = f'{player}<ul style="margin:.3rem 0;padding-left:1.2rem">{notes}</ul>'
+    told = f"{player}<ul>{notes}</ul>"
     told = f'<div class="legend">{told}</div>{sound_legend()}'
-    return f'<article class="episode"><div class="beside">{picture}<div>{told}</div></div></article>'
+    return f'<article class="episode"><div class="beside heard">{picture}<div>{told}</div></div></article>'
 
 
 def sound_legend() -> str:

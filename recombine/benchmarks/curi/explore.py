@@ -31,7 +31,7 @@ from recombine.render.png import png
 from recombine.render.schematic import phrases
 from recombine.render.sound import Voicing, described, sounds
 from recombine.render.wave import to_wav
-from recombine.report.picture import mask_path
+from recombine.report.picture import outline_path
 from recombine.report.table import Table
 from recombine.semantics.fold import fold
 from recombine.semantics.table import Census
@@ -54,10 +54,15 @@ class CuriExplorer(Explorer):
     pixels = IMAGE
     close = 3 * IMAGE[0], 3 * IMAGE[1]
     """The size at which a scene is looked at closely."""
+    thinker = "enumeration"
     languages: ClassVar[Mapping[str, str]] = {
         "English": "there is an object x such that x is blue and all other objects are cubes",
         "infix": "exists x in S and(=(color?(x), blue), all(shape?(S_{-x}), cube))",
+        "and": "there is an object x such that x is red and x is a cube",
+        "or": "all objects are metal or some object is in row 2",
+        "not": "not all objects are small",
         "count": "the number of objects that are metal equals 3",
+        "more than": "the number of objects that are red is greater than the number of objects that are blue",
     }
 
     @property
@@ -176,7 +181,7 @@ class CuriExplorer(Explorer):
         masks = raytrace(alone, *self.close, ("objects",)).objects
         assert masks is not None
         names = phrases(alone.objects(0))
-        parts = tuple(Part(name, mask_path(masks[0] == i)) for i, name in enumerate(names))
+        parts = tuple(Part(name, outline_path(masks[0] == i)) for i, name in enumerate(names))
         plays = described(alone, 0, Voicing(self._first_bin))
         return SceneCard(number, names, self.close, parts, objects, plays)
 

@@ -310,7 +310,7 @@ def _answered(study: "Curi", folder: Path, some: Episodes, view: EpisodeView) ->
     job = job_of(config, folder)
     if job.benchmark != "curi":
         raise UserError(f"{folder} is a run of {job.benchmark}, not of curi")
-    pipeline = job.networks.study(job, study.store, InProcess())
+    pipeline = job.networks.open(job, study.store, InProcess())
     if pipeline.scenes_recipe.digest != study.study.scenes_recipe.digest:
         raise UserError(f"{folder} learnt from other scenes than these; give its --scale, --edition and --seed")
     network = job.networks.network(job, pipeline)

@@ -1,6 +1,7 @@
 """CURI for people: episodes to look at, and the report."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from recombine.metrics.gap import mean_drop
 from recombine.metrics.intervals import bootstrap
 from recombine.render.schematic import draw, phrases
 from recombine.report.document import Card, Chapter, Figure, Item
-from recombine.report.figures import NARROW, Bar, bars, histogram
+from recombine.report.figures import Bar, bars, histogram
 from recombine.report.gaps import Gaps
 from recombine.report.table import Column, Table
 from recombine.store.errors import UserError
@@ -248,7 +249,7 @@ def _gap_items(gaps: Gaps) -> Iterator[Item]:
     kind = str(gaps.settings["negatives"])
     for metric in gaps.metrics:
         caption = f"{METRICS[metric]}, {kind} negatives."
-        yield Figure(f"gap-{metric.lower()}-{kind}", caption, gaps.chart(metric), gaps.chart(metric, NARROW))
+        yield Figure.drawn(f"gap-{metric.lower()}-{kind}", caption, partial(gaps.chart, metric))
         yield from gaps.tables(metric)
 
 
@@ -256,20 +257,20 @@ def _uncertainty(study: CuriPipeline, splits: Sequence[str]) -> Iterator[Figure]
     entropy = entropy_bars(study, splits, "hard")
     names = {"concept": "uncertainty about the concept", "prediction": "uncertainty about a query scene"}
     for name, title in names.items():
-        drawn = bars(entropy[name], "nats", f"Strong oracle: {title}")
-        yield Figure(f"entropy-{name}", f"The strong oracle's {title} (nats).", drawn)
+        drawn = partial(bars, entropy[name], "nats", f"Strong oracle: {title}")
+        yield Figure.drawn(f"entropy-{name}", f"The strong oracle's {title} (nats).", drawn)
 
 
 def _concepts(study: CuriPipeline) -> Iterator[Item]:
     yield concept_table(study)
     lengths: dict[int | str, int] = {str(n): int(c) for n, c in enumerate(np.bincount(study.space.length)) if c}
-    drawn = histogram(lengths, "Concept lengths", "postfix tokens", "concepts")
-    yield Figure("lengths", "How long the concepts are.", drawn)
+    drawn = partial(histogram, lengths, "Concept lengths", "postfix tokens", "concepts")
+    yield Figure.drawn("lengths", "How long the concepts are.", drawn)
     same: dict[int | str, int] = {
         str(n): int(c) for n, c in enumerate(np.bincount(np.bincount(study.space.sense))) if c and n
     }
-    drawn = histogram(same, "Synonyms", "concepts per meaning", "meanings", log=True)
-    yield Figure("synonyms", "How many concepts share a meaning (log scale).", drawn)
+    drawn = partial(histogram, same, "Synonyms", "concepts per meaning", "meanings", log=True)
+    yield Figure.drawn("synonyms", "How many concepts share a meaning (log scale).", drawn)
 
 
 INTRO = (

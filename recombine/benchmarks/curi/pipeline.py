@@ -150,8 +150,8 @@ class CuriPipeline:
         self._dealt: dict[Split, Sides] = {}
         self._sides: dict[str, Sides] = {}
         self._gaps: dict[tuple[str, Negatives, Over], dict[str, Gap]] = {}
-        self._files: dict[str, str] = {}
-        self._read: dict[str, Split] = {}
+        self._read: dict[str, tuple[object, Split]] = {}
+        """By the name of a split that was read from a file, what that said."""
 
     # --- scenes
 
@@ -276,17 +276,20 @@ class CuriPipeline:
         return self.splits[name]
 
     def _from_file(self, file: str) -> Split:
-        found = read_split(file, "curi", atom).split()
-        if self._files.setdefault(found.name, file) != file or (found.name in self.splits and file not in self._read):
+        made = read_split(file, "curi", atom)
+        found, said = made.split(), made.plain()
+        before, known = self._read.get(found.name, (said, None))
+        if before != said or (found.name in self.splits and known is None):
             raise UserError(f"{file}: there is a split '{found.name}' already; give it another name")
-        if file not in self._read:
+        if known is None:
             sides = deal(found, self.space.concepts, self.space.sense, self.key)
             train, test = (
                 [c for c, yes in zip(self.space.concepts, side) if yes] for side in (sides.train, sides.test)
             )
             need_atoms(found.name, train, test, atom)
-            self.splits[found.name] = self._read[file] = found
-        return self._read[file]
+            self.splits[found.name] = found
+            self._read[found.name] = (said, found)
+        return self._read[found.name][1]
 
     def usable_splits(self) -> list[str]:
         """The splits with concepts on both sides; with concepts of one's own that may not be all."""

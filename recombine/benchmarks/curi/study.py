@@ -91,6 +91,7 @@ class Curi(Study):
     name = "curi"
     metrics = ("mAP", "accuracy")
     unit = "episodes"
+    shown_as = (".html", ".svg")
     intro = pages.INTRO
     asks = "Some scenes fit a hidden rule, others do not. The first ones are given with their answers: find the rule."
     published_note: ClassVar[str] = pages.PUBLISHED

@@ -1,6 +1,7 @@
 """`recombine report human`: the learner fitted to one list of judgements, beside people, concept by concept."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -171,10 +172,10 @@ def _learnt(beside: Beside, name: str) -> Figure:
     dots = [Dot(concept, *accuracy(beside, people.rows(i)), format=".2f") for i, concept in enumerate(people.concepts)]
     r = float(np.corrcoef([dot.x for dot in dots], [dot.height for dot in dots])[0, 1])
     said = f"How often people (across) and the learner (up) are right, {name}: r = {r:.2f} over {len(dots)} concepts."
-    drawn = scatter_chart(
-        dots, said, "people are right", "the learner is right", named=False, diagonal=True, close=True
+    drawn = partial(
+        scatter_chart, dots, said, "people are right", "the learner is right", named=False, diagonal=True, close=True
     )
-    return Figure("concepts", said, drawn)
+    return Figure.drawn("concepts", said, drawn)
 
 
 def _likely(by_concept: Sequence[OfConcept], name: str) -> Figure:
@@ -183,11 +184,8 @@ def _likely(by_concept: Sequence[OfConcept], name: str) -> Figure:
         f"What a judgement costs in nats, {name}: at best, with the share of yes of every object known (across), and "
         "with the learner (up). The farther above the line, the worse."
     )
-    return Figure(
-        "nats",
-        said,
-        scatter_chart(dots, said, "nats at best", "nats of the learner", named=False, diagonal=True, close=True),
-    )
+    axes = "nats at best", "nats of the learner"
+    return Figure.drawn("nats", said, partial(scatter_chart, dots, said, *axes, named=False, diagonal=True, close=True))
 
 
 def worst(rows: Sequence[OfConcept], known: dict[str, str], title: str = "Where it is farthest from people") -> Table:
@@ -226,8 +224,8 @@ def _courses(beside: Beside, by_concept: Sequence[OfConcept]) -> Figure:
         right = [accuracy(beside, some) for some in sets if people.asked[some].sum()]
         curves[one.concept] = {"people": [a for a, _ in right], "learner": [b for _, b in right]}
     said = "The worst concepts: how often people and the learner are right, set by set."
-    drawn = panels(curves, said, "the set", "share that is right", {"people": "weak", "learner": "strong"})
-    return Figure("courses", said, drawn)
+    drawn = partial(panels, curves, said, "the set", "share that is right", {"people": "weak", "learner": "strong"})
+    return Figure.drawn("courses", said, drawn)
 
 
 def mind(found: Mind) -> Table:

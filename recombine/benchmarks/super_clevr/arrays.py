@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recombine.benchmarks.clevr.arrays import COLUMNS, questions_of
+from recombine.benchmarks.clevr.arrays import COLUMNS, held_out, need_questions, questions_of
 from recombine.benchmarks.clevr.english_words import DIRECTIONS, words_of
 from recombine.benchmarks.clevr.language import Dialect
 from recombine.benchmarks.clevr.pipeline import Part
@@ -36,12 +36,15 @@ from recombine.store.engine import Engine, shard_bounds
 from recombine.store.errors import UserError
 from recombine.store.recipe import Recipe
 from recombine.store.store import Store, read_table
+from recombine.tasks.made_splits import MadeSplit
 from recombine.world.scenes import Scenes
 from recombine.world.shards import read_scenes
 
 VERSION = 1
 SHARD = 1_000
 """Pictures of a file."""
+CONTROL = ", control"
+"""What the name of the rest of a split ends in, when it is tested."""
 AT_ONCE = 64
 """Pictures that are drawn at once."""
 
@@ -100,13 +103,20 @@ class Data:
     def __init__(self, scale: SuperClevrScale, seed: int, store: Store, engine: Engine) -> None:
         self.scale, self.seed, self.store, self.engine = scale, seed, store, engine
         self._pipelines: dict[str, SuperClevrPipeline] = {}
+        self.made: dict[str, MadeSplit] = {}
+        """Splits that were read from files, by their names: sides of the questions of `default`."""
 
     def at(self, variant: str) -> SuperClevrPipeline:
         """The scenes and questions of a variant."""
+        variant = self.base(variant)
         if variant not in self._pipelines:
             asking = VARIANTS[variant].asking()
             self._pipelines[variant] = SuperClevrPipeline(self.scale, self.seed, self.store, self.engine, asking)
         return self._pipelines[variant]
+
+    def base(self, variant: str) -> str:
+        """The variant that a split divides."""
+        return DEFAULT if variant.removesuffix(CONTROL) in self.made else variant
 
     @cached_property
     def world(self) -> VehicleWorld:
@@ -139,8 +149,28 @@ class Data:
         return self.store.get(self.arrays_recipe(variant, part, kind, images), make)
 
     def questions(self, variant: str, part: Part, kind: str = "object", images: int | None = None) -> Questions:
-        """The questions about the first so many images, by default all."""
-        return Questions.open(self.arrays_folder(variant, part, kind, images or self.at(variant).count(part)))
+        """The questions about the first so many images, by default all; of a split, those of its side."""
+        many = images or self.at(variant).count(part)
+        found, rows = Questions.open(self.arrays_folder(variant, part, kind, many)), self._rows(variant, part, many)
+        return found if rows is None else found.rows(rows)
+
+    def _rows(self, variant: str, part: Part, images: int) -> np.ndarray | None:
+        """Which questions about objects a split has in a part: its test has what it holds out, all else the rest."""
+        made = self.made.get(variant.removesuffix(CONTROL))
+        if made is None:
+            return None
+        arrays = self.arrays_recipe(variant, part, "object", images)
+        recipe = Recipe("super-clevr-held-out", VERSION, {"pairs": made.pairs}, {"arrays": arrays.digest})
+
+        def make(draft: Path) -> None:
+            table = read_table(self.at(variant).questions_folder(part, "object"), ("program", "image_index"))
+            table = table.filter(np.asarray(table["image_index"]) < images)
+            held = held_out(table, made, self.dialect("object"), trained=part == "train")
+            write_array(draft / "held.npy", held)
+
+        held = read_array(self.store.get(recipe, make) / "held.npy")
+        rows = np.flatnonzero(held == (part == "test" and not variant.endswith(CONTROL)))
+        return need_questions(rows, made.name, part)
 
     def scenes(self, variant: str, part: Part, images: int | None = None) -> Scenes:
         return self.at(variant).scenes(part)[: images or self.at(variant).count(part)]
@@ -202,12 +232,14 @@ class Data:
         }
 
         def make(draft: Path) -> None:
-            questions, dialect = self.questions(variant, part, "object", many), self.dialect("object")
+            questions, dialect = self.questions(self.base(variant), part, "object", many), self.dialect("object")
             runner = Runner(look(self.scenes(variant, part, many), dialect), dialect)
             values = runner.values(questions.token, questions.image)
             grounded(questions, values, naming_of(dialect, self.vocabulary)).save(draft)
 
-        return Grounding.open(self.store.get(Recipe("super-clevr-groundings", VERSION, {}, inputs), make))
+        found = Grounding.open(self.store.get(Recipe("super-clevr-groundings", VERSION, {}, inputs), make))
+        rows = self._rows(variant, part, many)
+        return found if rows is None else found.rows(rows)
 
 
 def vocabulary_of(world: VehicleWorld) -> Vocabulary:

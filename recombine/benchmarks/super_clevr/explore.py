@@ -15,9 +15,10 @@ from recombine.benchmarks.super_clevr.english import VehicleEnglish
 from recombine.benchmarks.super_clevr.exam import answer_words, answers
 from recombine.benchmarks.super_clevr.factors import VARIANTS, variant
 from recombine.benchmarks.super_clevr.meaning import Plainly
-from recombine.benchmarks.super_clevr.objects import IMAGE, object_words, part_words, scene_picture
+from recombine.benchmarks.super_clevr.objects import IMAGE, masks_of, object_words, part_words
 from recombine.benchmarks.super_clevr.redundancy import REDUNDANCIES
 from recombine.render.png import png
+from recombine.report.picture import outline_path
 from recombine.report.table import Table
 from recombine.store.errors import UserError
 from recombine.store.key import Key
@@ -121,23 +122,20 @@ class SuperClevrExplorer(ClevrExplorer):
         return Shot(number, "; ".join(object_words(one, dialect) for one in self._alone(number).objects(0)))
 
     def picture(self, number: int) -> bytes:
-        return self._drawn(number, self.pixels)
+        rgb = self.study.world.stage.draw(self._alone(number), *self.pixels, ("rgb",)).rgb
+        return png(rgb[0], 1)
 
     def large(self, number: int) -> bytes:
-        return self._drawn(number, self.close)
-
-    def _drawn(self, number: int, size: tuple[int, int]) -> bytes:
-        rgb = self.study.world.stage.draw(self._alone(number), *size, ("rgb",)).rgb
-        return png(rgb[0], 1)
+        return png(self.study.world.stage.fine(self._alone(number), *self.close)[0], 1)
 
     def scene(self, number: int) -> SceneCard:
         alone, asking = self._alone(number), self.pipeline.asking
         plain = Plainly.of(alone, 0, asking.dialect)
-        seen = scene_picture(asking, alone, self.close)
+        masks = [outline_path(mask) for masks in masks_of(asking, alone, self.close) for mask in masks]
         names = tuple(object_words(one, asking.dialect) for one in plain.objects)
         owned = [(part_words(one, asking.dialect), int(one["owner"])) for one in plain.parts]
         things = [*((name, None) for name in names), *owned]
-        outlines = tuple(Outlined(name, path, owner) for (name, owner), path in zip(things, seen.masks))
+        outlines = tuple(Outlined(name, path, owner) for (name, owner), path in zip(things, masks))
         return SceneCard(number, names, self.close, outlines, {"objects": plain.objects, "parts": plain.parts})
 
     # --- playing

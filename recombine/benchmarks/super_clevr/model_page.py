@@ -4,6 +4,7 @@ Intervals are over images: those with the same number in two tests are drawn tog
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -249,7 +250,8 @@ def calibration(kept: Kept) -> Figure:
                 dots.append(Dot(name if sure < NAMED else "", 100 * sure, value))
     title = "How often the likeliest value is right, by how sure the parser is of it"
     said = f"{title}, on the test of default; the line is where both are the same."
-    return Figure("calibration", said, scatter_chart(dots, title, "belief, percent", "right, percent", diagonal=True))
+    axes = "belief, percent", "right, percent"
+    return Figure.drawn("calibration", said, partial(scatter_chart, dots, title, *axes, diagonal=True))
 
 
 def chapters(kept: Kept) -> Iterable[Chapter]:

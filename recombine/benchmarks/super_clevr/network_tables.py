@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from recombine.benchmarks.run_tables import bar, curve_figure, growth_table
+from recombine.benchmarks.run_tables import bar, curve_figure, growth_table, score_table
 from recombine.benchmarks.runs import Group, Outcomes
 from recombine.benchmarks.super_clevr import published
 from recombine.benchmarks.super_clevr.variants import DEFAULT, FACTORS, TRAINED
@@ -35,6 +35,7 @@ def scores(results: Mapping[str, Any]) -> dict[str, dict[str, Interval]]:
 
 def _accuracy(test: str, images: Mapping[str, Sequence[int]]) -> Interval:
     right, asked = np.array(images["right"], float), np.array(images["asked"], float)
+    right, asked = right[asked > 0], asked[asked > 0]  # a split may hold questions about few images out
     drawn = redrawn(len(right), Key(0) / "super-clevr" / "networks" / test)
     return _bounded(100 * (drawn @ right) / (drawn @ asked))
 
@@ -56,7 +57,7 @@ def _bounded(values: np.ndarray) -> Interval:
 
 def tables(outcomes: Outcomes) -> list[Table]:
     """Figure 3, Table 1 by factor, Table 2, and accuracy by type of question."""
-    groups = [group for group in outcomes.groups if group.job.options.about == "object"]
+    groups = [group for group in outcomes.groups if group.job.options.about == "object" and not group.job.made]
     parts = [group for group in outcomes.groups if group.job.options.about == "part"]
     found = [
         in_domain(groups),
@@ -66,6 +67,7 @@ def tables(outcomes: Outcomes) -> list[Table]:
         type_table(groups),
         part_table(parts),
         growth_table(outcomes.groups, "On the first 2,000 validation questions of the variant.") if groups else None,
+        *(score_table(f"Split {world}", some, {}) for world, some in outcomes.worlds() if some[0].job.made),
     ]
     return [table for table in found if table is not None and table.rows]
 
@@ -268,7 +270,7 @@ def _figures(outcomes: Outcomes) -> Iterator[Figure]:
         said = "Trained on the default variant: accuracy on each variant of the four factors in percent."
         tests = [test for test in default[0].tests if all(test in group.tests for group in default)]
         parts = [(test, [*map(partial(_bar, test), default)]) for test in tests]
-        yield Figure("default", said, score_chart(parts, said, "accuracy", 100.0))
+        yield Figure.drawn("default", said, partial(score_chart, parts, said, "accuracy", 100.0))
 
 
 def _bar(test: str, group: Group) -> Any:

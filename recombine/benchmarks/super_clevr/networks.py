@@ -13,16 +13,25 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from recombine.benchmarks.clevr.arrays import by_pairs
 from recombine.benchmarks.clevr.pipeline import Part
 from recombine.benchmarks.clevr.runner import functions_of
 from recombine.benchmarks.clevr.tallies import answered, tallied, validated
 from recombine.benchmarks.networks import Job, Networks, Published
 from recombine.benchmarks.runs import Group, Outcomes
 from recombine.benchmarks.super_clevr import published
-from recombine.benchmarks.super_clevr.arrays import Data, digest_of
+from recombine.benchmarks.super_clevr.arrays import CONTROL, Data, digest_of
 from recombine.benchmarks.super_clevr.network_tables import chapters, scores, tables
 from recombine.benchmarks.super_clevr.pipeline import scale_named
-from recombine.benchmarks.super_clevr.variants import FACTORS, LEARNT, TRAINED, learnt, tests_of
+from recombine.benchmarks.super_clevr.variants import (
+    FACTORS,
+    LEARNT,
+    SAME,
+    TRAINED,
+    VARIANTS,
+    learnt,
+    tests_of,
+)
 from recombine.metrics.intervals import Interval
 from recombine.render.rendering import picture_size
 from recombine.report.document import Chapter
@@ -33,6 +42,7 @@ from recombine.store.engine import Engine
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.store import Store
+from recombine.tasks.made_splits import read_split
 
 NSCL, MDETR, LSTM = "nscl", "mdetr", "lstm"
 NAMES = {LSTM: "LSTM", "cnn-lstm": "CNN+LSTM", "film": "FiLM", MDETR: "mDETR", NSCL: "NSCL"}
@@ -123,9 +133,17 @@ class SuperClevrNetworks(Networks[Data]):
     def splits(self, study: Data) -> Sequence[str]:
         return LEARNT
 
-    def data(self, job: Job, study: Data) -> dict[str, str]:
+    def know(self, study: Data, file: str) -> Sequence[str]:
+        made = by_pairs(read_split(file, self.benchmark))
+        if made.name in (*VARIANTS, *SAME) or study.made.setdefault(made.name, made).pairs != made.pairs:
+            raise UserError(f"{file}: there is a split '{made.name}' already; give it another name")
+        return [made.name]
+
+    def data(self, job: Job, study: Data) -> dict[str, Any]:
         images = study.at(job.split).count("train")
-        found = {"questions": study.arrays_recipe(job.split, "train", job.options.about, images).digest}
+        found: dict[str, Any] = {"questions": study.arrays_recipe(job.split, "train", job.options.about, images).digest}
+        if job.made:
+            found["held out"] = [list(pair) for pair in study.made[job.split].pairs]
         if self._looks_at_pictures(job):
             found["pictures"] = study.pictures_recipe(
                 job.split, "train", picture_size(job.options.picture), images
@@ -150,7 +168,10 @@ class SuperClevrNetworks(Networks[Data]):
 
     def check(self, job: Job, study: Data) -> None:
         own = job.options
-        learnt(job.split)
+        if not job.made:
+            learnt(job.split)
+        elif own.about == "part":
+            raise UserError("splits are made of questions about objects; leave --about out")
         width, height = picture_size(own.picture)
         if min(width, height) < 32 or max(width, height) > 1_024:
             raise UserError(f"the sides of a picture have 32 to 1,024 pixels, not {own.picture}")
@@ -184,7 +205,7 @@ class SuperClevrNetworks(Networks[Data]):
         found: dict[str, int] = {}
         for job in jobs:
             places: list[tuple[str, Part]] = [(job.split, "train"), (job.split, "val")]
-            places += [(variant, "test") for variant in tests_of(job.split)]
+            places += [(variant, "test") for variant in _tests(job)]
             for variant, part in places:
                 pipeline, about = study.at(variant), job.options.about
                 images, size = pipeline.count(part), picture_size(job.options.picture)
@@ -246,12 +267,12 @@ class SuperClevrNetworks(Networks[Data]):
         if job.model == LSTM:
             return _Unseen(images or study.at(variant).count(part))
         if own.view == "features":
-            return FeatureMaps(Path(own.features) / f"{variant}-{part}.npy")
+            return FeatureMaps(Path(own.features) / f"{study.base(variant)}-{part}.npy")
         if own.view == "objects":
             names = study.dialect("object").objects.attributes if own.about == "object" else None
             seen = objects(study.scenes(variant, part, images), names=names)
             return (
-                noisy(seen, own.noise, Key(job.data_seed) / "super-clevr" / "noise" / variant / part)
+                noisy(seen, own.noise, Key(job.data_seed) / "super-clevr" / "noise" / study.base(variant) / part)
                 if own.noise
                 else seen
             )
@@ -343,7 +364,7 @@ class SuperClevrNetworks(Networks[Data]):
         functions, found = functions_of(study.dialect(job.options.about)), {}
         with settled(job.training):
             network.to(job.training.device).eval()
-            for variant in tests_of(job.split):
+            for variant in _tests(job):
                 if job.options.about == "part" and variant == "easy":
                     continue
                 questions, view = self._asked(job, study, variant, "test")
@@ -378,6 +399,11 @@ class SuperClevrNetworks(Networks[Data]):
 
 
 NETWORKS = SuperClevrNetworks()
+
+
+def _tests(job: Job) -> tuple[str, ...]:
+    """What a run is tested on: of a split that was made, what it holds out and the rest."""
+    return (job.split, job.split + CONTROL) if job.made else tests_of(job.split)
 
 
 def _parser(job: Job) -> Path:

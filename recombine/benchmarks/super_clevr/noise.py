@@ -8,6 +8,7 @@ for the networks of Table 1, and the same relative degrade.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -96,15 +97,16 @@ class Noisy:
     def _gap_figure(self) -> Figure:
         curves = [Curve(name, [(100 * n, self.gap(SHIFTS[name], n)) for n in self.noises]) for name in DRAWN]
         title = "What the weak observer loses, by noise"
-        drawn = curve_chart(curves, {}, title, "strong minus weak, points", linear="chance to see a value wrong, %")
-        return Figure("gap-by-noise", title, drawn)
+        axes = "strong minus weak, points", "chance to see a value wrong, %"
+        drawn = partial(curve_chart, curves, {}, title, *axes)
+        return Figure.drawn("gap-by-noise", title, drawn)
 
     def _degrade_figure(self, factor: str) -> Figure:
         curve = Curve("observer", [(100 * noise, self.degrade(factor, noise)) for noise in self.noises])
         title = f"Relative degrade under {factor}: an observer by noise, published networks as lines"
         levels = {model: TABLE_2[model][factor] for model in MODELS}
-        drawn = curve_chart([curve], levels, title, "relative degrade, %", linear="chance to see a value wrong, %")
-        return Figure(f"degrade-by-noise-{factor}", title, drawn)
+        drawn = partial(curve_chart, [curve], levels, title, "relative degrade, %", "chance to see a value wrong, %")
+        return Figure.drawn(f"degrade-by-noise-{factor}", title, drawn)
 
 
 def measured(pipeline: SuperClevrPipeline, noises: Sequence[float] = NOISES) -> Noisy:

@@ -79,17 +79,22 @@ def _textured(one: Mapping[str, str], words: str) -> str:
 
 def scene_picture(asking: Asking, scenes: Scenes, size: tuple[int, int]) -> Picture:
     """A scene with the masks of its objects and then of its recorded parts."""
-    stage, dialect = asking.world.stage, asking.dialect
-    seen = stage.draw(scenes, *size, ("rgb", "objects", "parts"))
-    assert seen.rgb is not None and seen.objects is not None and seen.parts is not None
+    title = "; ".join(object_words(one, asking.dialect) for one in scenes.objects(0))
+    return picture(title, asking.world.stage.fine(scenes, *size)[0], *masks_of(asking, scenes, size))
+
+
+def masks_of(asking: Asking, scenes: Scenes, size: tuple[int, int]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Where the objects of a scene and its recorded parts are seen, bool[height, width] each."""
+    stage = asking.world.stage
+    seen = stage.draw(scenes, *size, ("objects", "parts"))
+    assert seen.objects is not None and seen.parts is not None
     objects = [seen.objects[0] == number for number in range(int(scenes.count[0]))]
     masks, parts = [], parts_of(scenes)
     for number in range(int(parts.count[0])):
         owner, name = int(parts.owner[0, number]), int(parts.codes["partname"][0, number])
         place = int(stage.fleet.part_places[scenes.codes["shape"][0, owner], name])
         masks.append(objects[owner] & (seen.parts[0] == place))
-    title = "; ".join(object_words(one, dialect) for one in scenes.objects(0))
-    return picture(title, np.ascontiguousarray(seen.rgb[0]), objects, masks)
+    return objects, masks
 
 
 class VehicleQuestionSet(QuestionSet):

@@ -74,6 +74,12 @@ class Stage:
 
         return draw_models(self.instances(scenes), width, height, want)
 
+    def fine(self, scenes: Scenes, width: int, height: int) -> np.ndarray:
+        """Pictures for people, uint8[n, height, width, 3]."""
+        from recombine.render.fine import modelled
+
+        return modelled(self.instances(scenes), width, height)
+
     def anywhere(self) -> "Stage":
         """The same stage without the folder of its fleet."""
         return replace(self, fleet=self.fleet.anywhere())

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
+from recombine.benchmarks.clevr.arrays import by_pairs, held_out, need_questions
 from recombine.benchmarks.clevr.exam import Ideal
 from recombine.benchmarks.clevr.formats import QuestionRecord, write_questions
 from recombine.benchmarks.clevr.pipeline import PARTS, Part
@@ -17,7 +18,7 @@ from recombine.benchmarks.clevr.program import read_program
 from recombine.benchmarks.clevr.question_page import QuestionView, question_card
 from recombine.benchmarks.clevr.questions import Rules
 from recombine.benchmarks.clevr.split_exam import items_of, split_exam, split_learners
-from recombine.benchmarks.clevr.study import QuestionFile, SceneFiles, check_table, part_of
+from recombine.benchmarks.clevr.study import TRAINED, QuestionFile, SceneFiles, check_table, part_of
 from recombine.benchmarks.study import First, Render, Seed, Size, Splits, Study, Workers
 from recombine.benchmarks.study import Part as PartName
 from recombine.benchmarks.study import Scale as ScaleName
@@ -167,7 +168,11 @@ class SuperClevr(Study):
         return VehicleQuestionSet(table.take(rows), scene, self.study.asking, family or "object")
 
     def _rows(self, family: str, part: Part) -> tuple[str, np.ndarray]:
-        """The kind that a family belongs to, and its questions."""
+        """The kind that a family belongs to, and its questions; of the file of a split, those that it holds out."""
+        if is_file(family):
+            made = by_pairs(self.split_of(family))
+            held = held_out(self.study.questions(part, "object"), made, self.study.asking.dialect, trained=False)
+            return "object", need_questions(np.flatnonzero(held), made.name, part)
         kind, _, index = family.partition("/")
         if kind in KINDS and (kind not in self.study.kinds):
             raise UserError(f"there are no questions about {kind}s in this world; it has no recorded parts")
@@ -222,6 +227,10 @@ class SuperClevr(Study):
         """As many scenes as ten questions about each need, or some more."""
         each = scale_named("paper").questions
         return [SuperClevrScale(f"fresh-{rows}", 1, 1, -(-times * rows // each) + 1) for times in (1, 2, 4)]
+
+    def scales_for_made(self, rows: int) -> Iterable[SuperClevrScale]:
+        """Scenes to train on, and as many to a row as a split needs that holds a tenth of the questions out."""
+        return [SuperClevrScale(f"fresh-made-{rows}", TRAINED, 1, times * rows + 1) for times in (1, 4, 16)]
 
     def learners(self, exam: Exam) -> Mapping[str, Ideal | Observer]:
         """The strong and the weak learner: where nothing is held out they are one, under a shift they are observers."""

@@ -154,8 +154,12 @@ function worded(text) {
 
 function table(found, about) {
   const splits = new Set(about ? about.splits.map((one) => one.name) : []);
-  const head = el("tr", {}, ...found.columns.map((one) =>
-    el("th", { scope: "col", class: one.align === "right" ? "num" : undefined }, one.name)));
+  const room = (i) => { // so that no word of a long text stands in a line of its own
+    const longest = Math.max(0, ...found.rows.map((row) => String(row[i] ?? "").length));
+    return longest > 160 ? "essay" : longest > 56 ? "lines" : longest > 18 ? "words" : undefined;
+  };
+  const head = el("tr", {}, ...found.columns.map((one, i) =>
+    el("th", { scope: "col", class: one.align === "right" ? "num" : room(i) }, one.name)));
   const rows = found.rows.map((row) => el("tr", {}, ...row.map((cell, i) =>
     el("td", { class: found.columns[i].align === "right" ? "num" : undefined },
       i === 0 && splits.has(cell) ? el("a", { href: address({ room: "play", benchmark: about.name, split: cell }), title: "Play it" }, cell) : cell))));
@@ -278,30 +282,22 @@ async function reveal(name, split, number, see, round, cards, after, button) {
     const truth = found.answers[i];
     const ok = said[i] === truth;
     mine += ok;
-    one.classList.add(ok ? "right" : "wrong");
+    one.classList.add(ok ? "right" : said[i] === null ? "open" : "wrong");
     one.querySelectorAll("input, select").forEach((input) => { input.disabled = true; });
     const place = one.querySelector(".said");
-    place.append(el("div", { class: `truth ${ok ? "ok" : "bad"}` }, `${ok ? "✓" : said[i] === null ? "–" : "✗"} ${truth}`));
-    for (const learner of who) {
-      const chances = found.said[learner][i];
-      const chance = chances[truth] || 0;
-      const best = Math.max(...Object.values(chances), 0);
-      const votes = Object.values(chances).filter((value) => value === best).length;
-      if (chance === best && best > 0) right.set(learner, right.get(learner) + 1 / votes);
-      place.append(belief(learner, short.get(learner), chance, chance < best,
-        Object.entries(chances).map(([answer, value]) => `${answer} ${percent(value)}`).join(", ")));
-    }
+    place.append(el("div", { class: `truth ${ok ? "ok" : said[i] === null ? "" : "bad"}` }, `${ok ? "✓" : said[i] === null ? "–" : "✗"} ${truth}`), el("div", { class: "beliefs" }));
+    for (const learner of who) right.set(learner, right.get(learner) + told(place, learner, short.get(learner), found.said[learner][i], truth));
     if (see === "sounds") one.prepend(picture(name, round.asked[i].shot, { loading: "eager" }));
     if (found.why[i]) place.append(el("details", {}, el("summary", {}, "Why"), el("pre", { class: "why" }, found.why[i])));
   });
   keep({ time: new Date().toISOString(), benchmark: name, split, number, seen: see, said, answers: found.answers, right: mine, of: said.length, seconds });
   const left = said.filter((one) => one === null).length;
-  const rows = [["you", `${mine} of ${said.length}`, percent(mine / said.length)],
-    ...who.map((one) => [one, `${right.get(one).toFixed(1).replace(".0", "")} of ${said.length}`, percent(right.get(one) / said.length)])];
+  const score = (one, sum) => [one, `${sum.toFixed(1).replace(".0", "")} of ${said.length}`, percent(sum / said.length)];
+  const rows = [score("you", mine), ...who.map((one) => score(one, right.get(one)))];
   const parts = [el("h2", { tabindex: "-1" }, found.concept ? `It was: ${found.concept}` : "How it went")];
   if (found.spelling) parts.push(el("p", {}, el("code", {}, found.spelling), " ",
     el("a", { href: address({ room: "write", benchmark: name, text: found.concept }) }, "Write with it")));
-  parts.push(table({ title: "Right answers", columns: [{ name: "who" }, { name: "right", align: "right" }, { name: "share", align: "right" }], rows, note: `${left ? `You left ${left} open. ` : ""}Strong knows the whole language, weak only what it was trained on; where a learner holds several answers equally likely, it shares its vote.` }));
+  parts.push(table({ title: "Right answers", columns: [{ name: "who" }, { name: "right", align: "right" }, { name: "share", align: "right" }], rows, note: `${left ? `You left ${left} open. ` : ""}Strong knows the whole language, weak only what it was trained on${about.get(name).thinker ? "; enumeration is taught nothing and weighs all that the grammar can say" : ""}; where a learner holds several answers equally likely, it shares its vote.` }));
   if (number + 1 < round.rounds) parts.push(el("p", {}, el("a", { class: "next", href: address({ ...state(), room: "play", benchmark: name, split, number: number + 1 }) }, "Next round →")));
   if (found.hypotheses.length) {
     parts.push(el("h2", {}, `What fits what you were shown, ${found.hypotheses.length} of ${found.total.toLocaleString("en")}`));
@@ -314,6 +310,31 @@ async function reveal(name, split, number, see, round, cards, after, button) {
   after.replaceChildren(...parts);
   after.querySelector("h2").focus({ preventScroll: false });
   document.getElementById("scores").replaceWith(scores());
+  const thinker = about.get(name).thinker;
+  if (thinker) think(name, split, number, thinker, found.answers, cards, after, score);
+}
+
+// What a learner says of an item, put into its card; its share of a right answer.
+function told(place, learner, short, chances, truth) {
+  const chance = chances[truth] || 0;
+  const best = Math.max(...Object.values(chances), 0);
+  const votes = Object.values(chances).filter((value) => value === best).length;
+  place.querySelector(".beliefs").append(belief(learner, short, chance, chance < best,
+    Object.entries(chances).map(([answer, value]) => `${answer} ${percent(value)}`).join(", ")));
+  return chance === best && best > 0 ? 1 / votes : 0;
+}
+
+// The learner that weighs the whole language comes after the others: the first time it has to write all of it down.
+async function think(name, split, number, thinker, answers, cards, after, score) {
+  const row = el("tr", { class: "thinks" }, el("td", {}, thinker), el("td", { colspan: 2 }, "weighs every concept that can be said …"));
+  after.querySelector("tbody").append(row);
+  try {
+    const said = await ask(`/api/${name}/thought`, { split, number });
+    const right = cards.reduce((sum, one, i) => sum + told(one.querySelector(".said"), thinker, thinker, said[i], answers[i]), 0);
+    row.replaceChildren(...score(thinker, right).map((cell, i) => el("td", { class: i ? "num" : undefined }, cell)));
+  } catch (error) {
+    row.lastChild.replaceChildren(error.message);
+  }
 }
 
 const kept = () => { try { return JSON.parse(localStorage.getItem(KEPT)) || []; } catch { return []; } };
@@ -553,7 +574,7 @@ async function compare(now) {
   if (!runs.length) parts.push(el("p", {}, "No finished runs were given. Train some, then start with: ", el("code", {}, "recombine explore --runs runs")));
   for (const each of runs) {
     const inside = [];
-    for (const curve of each.curves) inside.push(el("figure", { class: "plot" }, el("img", { src: `/figure/${curve.name}.svg`, alt: curve.caption }), el("figcaption", {}, curve.caption)));
+    for (const curve of each.curves) inside.push(el("figure", { class: "plot" }, el("picture", {}, el("source", { media: "(max-width:44rem)", srcset: `/figure/${curve.name}-narrow.svg` }), el("img", { src: `/figure/${curve.name}.svg`, alt: curve.caption })), el("figcaption", {}, curve.caption)));
     inside.push(...each.tables.map((one) => table(one)));
     if (each.unfinished.length) inside.push(el("p", { class: "note" }, `Not at their end: ${each.unfinished.join(", ")}`));
     if (each.benchmark === name) parts.push(el("h3", {}, each.title), ...inside);

@@ -17,7 +17,9 @@ from recombine.store.writing import write_atomically, write_text
 
 FORMAT = 2
 RESULTS = "results.json"
-KEPT = ("config.json", RESULTS, "metrics.parquet")
+SPLIT = "split.json"
+"""The split of a run, where it was made automatically."""
+KEPT = ("config.json", RESULTS, "metrics.parquet", SPLIT)
 """What tables need of a run."""
 AGAIN = "remove the folder of this run, and train it again"
 MOST_MEASURED = 2**22

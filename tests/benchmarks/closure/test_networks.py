@@ -33,6 +33,7 @@ from recombine.solvers.training.loop import Progress, load_best
 from recombine.solvers.training.records import identity_of, keep, read_config, read_results
 from recombine.store.errors import UserError
 from recombine.store.store import Store
+from recombine.tasks.made_splits import MadeSplit
 from recombine.verbs.learners import write_page
 
 SMALL = ClosureScale("small", 120, 240, 1, questions=4, closure=(36, 36, 36))
@@ -393,3 +394,31 @@ def test_a_run_on_other_questions_cannot_be_looked_into(runs: Path, data: Data) 
     other = Data(ClosurePipeline(ClevrPipeline(SMALL, 1, data.study.clevr.store), SMALL.closure))
     with pytest.raises(UserError, match="is no run of closure on the questions of this scale and seed"):
         look_into(runs / "closure-zero-shot-mac-0", other, data.clevr("val").rows(slice(0, 1)), None)  # type: ignore[arg-type]
+
+
+def test_a_split_that_was_made_is_learnt_and_tested_again_without_its_file(data: Data, tmp_path: Path) -> None:
+    file = MadeSplit("mine", "own", "closure", (("filter[color,red]", "filter[shape,cube]"),)).write(
+        tmp_path / "a.json"
+    )
+    assert NETWORKS.know(data, str(file)) == ["mine"]
+    job = replace(job_for("lstm", "mine", questions=400), made=str(file))
+    held, rows = data.held_out("mine", "train"), of_closure._rows(job, data)[1]
+    assert 0 < held.sum() < len(held) and not held[rows].any() and len(rows) == (~held).sum()
+    red, cube = (TOKENS.numbers[f"filter_{name}"] for name in ("color[red]", "shape[cube]"))
+    token = data.clevr("train").token
+    assert np.array_equal(held, (token == red).any(axis=1) & (token == cube).any(axis=1))
+    folder = of_networks.learn(job, data, tmp_path / "runs")
+    found = read_results(folder)
+    assert found is not None and {*found["scores"]} == {"CLEVR", "held out"}
+    file.unlink()
+    again = of_networks.job_of(read_config(folder), folder)
+    other = Data(data.study)
+    assert again.made == str(folder / "split.json") and NETWORKS.know(other, again.made) == ["mine"]
+    assert of_networks.examine(folder, other, replace(again, options=job.options))["scores"] == found["scores"]
+    keep(tmp_path / "runs", tmp_path / "kept", "closure")
+    for place in ("runs", "kept"):
+        (table,) = NETWORKS.tables(read_outcomes(NETWORKS, tmp_path / place))
+        assert table.title == "Split mine, scale small" and "held out" in [column.name for column in table.columns]
+    with pytest.raises(UserError, match="there is a split 'mine' already"):
+        more = MadeSplit("mine", "own", "closure", (("filter[color,red]", "count"),))
+        NETWORKS.know(data, str(more.write(tmp_path / "b.json")))

@@ -24,6 +24,7 @@ from recombine.store.engine import InProcess
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.store import Store
+from recombine.tasks.made_splits import MadeSplit
 
 BRIEFLY = replace(PAPER, epochs=2)
 
@@ -144,3 +145,18 @@ def test_the_other_readings_of_the_paper_can_be_drawn(own_home: Path) -> None:
     assert NETWORKS.splits(study) == ("sequences_one_odd", "substitution_three_colours")
     odd = [row for row in study.samples("sequences_one_odd", "length_5").to_pylist() if row["label"] == "mixed"]
     assert odd and all(min(row["color"].count(color) for color in set(row["color"])) == 4 for row in odd)
+
+
+def test_a_split_that_was_made_is_learnt_experiment_by_experiment(own_home: Path, tmp_path: Path) -> None:
+    pairs = (("sequences: depth(east_seq) 3", "sequences: red_seq"),)
+    file = MadeSplit("mine", "own", "concept-world", pairs).write(tmp_path / "mine.json")
+    study = study_of(a_job(""), own_home)
+    assert NETWORKS.know(study, str(file)) == ["mine-sequences"]
+    job = replace(a_job("mine-sequences"), made=str(file))
+    folder = learn(job, study, tmp_path)
+    found = json.loads((folder / "results.json").read_text())
+    assert {*found["f1"]} == {"held_out"} and found["classes"] == list(study.experiment("sequences").classes)
+    file.unlink()
+    again = job_of(read_config(folder), folder)
+    assert again == replace(job, made=str(folder / "split.json"))
+    assert examine(folder, NETWORKS.open(again, Store(own_home), InProcess())).items() <= found.items()

@@ -29,6 +29,7 @@ from recombine.solvers.training.records import read_config, read_results
 from recombine.store.engine import InProcess
 from recombine.store.errors import UserError
 from recombine.store.store import Store
+from recombine.tasks.made_splits import MadeSplit
 from recombine.verbs.learners import write_page
 
 SMALL = SuperClevrScale("small", 40, 6, 6, questions=4, part_questions=2)
@@ -182,3 +183,24 @@ def test_mentions_speak_of_the_objects_that_their_words_describe(data: Data) -> 
 def test_what_cannot_be_done_is_refused(model: str, split: str, own: dict[str, Any], said: str, data: Data) -> None:
     with pytest.raises(UserError, match=said):
         of_networks.check(job_for(model, split, **own), data)
+
+
+def test_a_split_that_was_made_is_learnt_and_tested_beside_its_control(data: Data, tmp_path: Path) -> None:
+    pair = ("filter[color,red]", "count")
+    file = MadeSplit("mine", "own", "super-clevr", (pair,)).write(tmp_path / "mine.json")
+    assert NETWORKS.know(data, str(file)) == ["mine"]
+    whole, tokens = data.questions("default", "train"), ProgramTokens(data.dialect("object")).numbers
+    with_red, counts = ((whole.token == tokens[name]).any(axis=1) for name in ("filter_color[red]", "count"))
+    held = with_red & counts
+    learnt = data.questions("mine", "train")
+    assert held.sum() > 0 and np.array_equal(learnt.word, whole.word[~held])
+    assert len(data.groundings("mine", "train")) == len(learnt)
+    tests = [data.questions(f"mine{ending}", "test") for ending in ("", ", control")]
+    assert sum(map(len, tests)) == len(data.questions("default", "test")) and all(map(len, tests))
+    job = replace(job_for("lstm", "mine", questions=10_000), made=str(file))
+    folder = of_networks.learn(job, data, tmp_path / "runs")
+    found = read_results(folder)
+    assert found is not None and {*found["scores"]} == {"mine", "mine, control"}
+    (table,) = NETWORKS.tables(read_outcomes(NETWORKS, tmp_path / "runs"))
+    assert table.title == "Split mine, scale small"
+    assert of_networks.job_of(read_config(folder), folder).made == str(folder / "split.json")

@@ -37,8 +37,10 @@ from tests.solvers.networks.drawn import vectors
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf"),
     pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:.torch.jit.*is deprecated:DeprecationWarning"),
 ]
-"""What the tracer itself does with tensors between two graphs, and with functions that have a slope of their own."""
+"""What the tracer does with tensors between two graphs and with functions that have a slope of their own, and what the
+compiler itself imports."""
 KEY = Key(7) / "compiled"
 FAST, WHOLE = "aot_eager", "inductor"
 
