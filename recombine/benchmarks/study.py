@@ -45,6 +45,7 @@ from recombine.store.engine import Engine, Progress, engine, silent
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.outputs import free_file, holds, place_for
+from recombine.store.paths import plain_name
 from recombine.store.recipe import Recipe
 from recombine.store.store import Store, read_table, write_table
 from recombine.tasks.difficulty import Difficulty
@@ -437,7 +438,7 @@ class Study(Opened):
         """Make a split that holds combinations out and keeps every atom, and write it as data."""
         free_file(out, (".json",))
         check_wish(how, share, divergence)
-        found = self.dealt(Path(out).stem, how, share, divergence, atoms)
+        found = self.dealt(plain_name(Path(out).stem), how, share, divergence, atoms)
         found.write(out)
         return found
 

@@ -142,6 +142,12 @@ def written(tmp_path: Path, **said: object) -> Path:
     return file
 
 
+def test_a_file_whose_name_is_no_name_of_a_split_is_refused_before_any_work(clevr: Clevr, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="cannot be the name"):
+        clevr.made_split(tmp_path / "b].json")
+    assert not (tmp_path / "b].json").exists()
+
+
 def test_a_split_without_atoms_on_one_side_is_refused(clevr: Clevr, tmp_path: Path) -> None:
     file = written(tmp_path, pairs=[["filter[color,red]", "scene"]])
     with pytest.raises(UserError, match=r"has filter\[color,red\] on the test side and nowhere on the training side"):
