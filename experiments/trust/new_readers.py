@@ -184,14 +184,12 @@ def seen(folder: Path) -> Reader:
     """A picture for `perceive` and `answer`, as far as a network would look at it."""
     import numpy as np
 
-    from recombine.benchmarks.clevr import sight
     from recombine.render.png import png, read_png
+    from recombine.solvers.perception import LONGEST
 
     picture = png(np.random.default_rng(0).integers(0, 256, (24, 32, 3), np.uint8))
     file = folder / "picture.png"
-    return Reader(
-        [picture], lambda data: through(file, lambda _: read_png(file, sight.LONGEST), data), mutations.png_changed
-    )
+    return Reader([picture], lambda data: through(file, lambda _: read_png(file, LONGEST), data), mutations.png_changed)
 
 
 def asked(folder: Path) -> Reader:
