@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 import recombine as rc
 from recombine.benchmarks.clevr.pipeline import ClevrScale
 
-SCENES, PICTURES, IMAGES, EPISODES, TABLE = 327_680, 1_000, 500, 4_000, 65_536
+SCENES, PICTURES, IMAGES, EPISODES, TABLE = 1_310_720, 8_000, 4_000, 4_000, 262_144
 
 
 def spent() -> float:
