@@ -701,14 +701,7 @@ def command_for(verb: str, benchmark: str, made: Mapping[str, Any]) -> str:
     """The command that makes something again, by what decided it."""
     words = ["recombine", verb, benchmark]
     for name, value in made.items():
-        if name in ("benchmark", "rows", "concepts", "held out", "condition", "made") or value in (
-            None,
-            (),
-            [],
-            "",
-            False,
-            {},
-        ):
+        if name in ("benchmark", "rows", "concepts", "held out", "condition", "made") or not value:
             continue
         if isinstance(value, Wanted):
             words += ["--render", ",".join(value.kinds)]

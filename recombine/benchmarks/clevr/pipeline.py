@@ -146,11 +146,7 @@ class ClevrPipeline(ScenePipeline):
         what: str,
         fewer: bool = False,
     ) -> Path:
-        """A file of so many questions of each family, with its answers in equal parts.
-
-        They are about scenes of a part, from the first to the last; each is searched so many times. Whether there may
-        be `fewer`, where the scenes do not give as many, is for the caller to say.
-        """
+        """`counted`, of CLEVR's own families."""
         find, say = partial(_found, families, len(families), rules), partial(_said, families)
         answers = [code_of(family, rules.counts).answers for family in families]
         return self.counted(recipe, find, say, answers, about, wanted, turns, key, what, fewer)
