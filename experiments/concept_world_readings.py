@@ -1,11 +1,11 @@
-"""Two readings of the ConceptWorld paper, beside its scores: the tables of the notes on its networks.
+"""Readings of the ConceptWorld paper, beside its scores: the tables of the notes on its networks.
 
     recombine train concept-world --concepts experiments/concept_world_readings.concepts \\
         --experiment substitution_three_colours --model mlp --model cnn --model predinet --seeds 3 --out RUNS
     python experiments/concept_world_readings.py RUNS
 
-Rows: the networks that were trained on `sequences` are tested on mixed rows with one square of the other colour, and
-on ours. Pairs: networks that were trained with pentominoes of three colours, and of five.
+Rows: the networks that were trained on `sequences` are tested on mixed rows with one square of the other colour, on
+rows with one or two, and on ours. Pairs: networks that were trained with pentominoes of three colours, and of five.
 """
 
 import argparse
@@ -26,7 +26,8 @@ from recombine.store.engine import InProcess
 from recombine.store.store import Store
 
 READINGS = Path(__file__).with_suffix(".concepts")
-ROWS, ODD = "sequences", "sequences_one_odd"
+ROWS = "sequences"
+ODD = {"sequences_one_odd": "one odd square", "sequences_few_odd": "one or two"}
 PAIRS, THREE = "substitution", "substitution_three_colours"
 ORDER = (FROM_SCRATCH, PRETRAINED, "WReN", "CNN", "PrediNet", "MLP")
 
@@ -40,9 +41,8 @@ def main() -> None:
         for run, config, results in runs_of(folder, "concept-world")
         if results is not None
     ]
-    print(
-        "| network | seeds | test | paper | one odd square | at random |\n| :--- | ---: | :--- | ---: | ---: | ---: |"
-    )
+    print(f"| network | seeds | test | paper | {' | '.join(ODD.values())} | at random |")
+    print(f"| :--- | ---: | :--- | ---: |{' ---: |' * (len(ODD) + 1)}")
     rows(runs)
     print("\n| network | pentominoes | seeds | one substitution | two substitutions |")
     print("| :--- | :--- | ---: | ---: | ---: |")
@@ -50,23 +50,22 @@ def main() -> None:
 
 
 def rows(runs: list) -> None:
-    """F1 of mixed rows on both kinds of tests, the mean over seeds."""
-    odd: dict[tuple[str, str], list[float]] = defaultdict(list)
-    ours: dict[tuple[str, str], list[float]] = defaultdict(list)
+    """F1 of mixed rows on all kinds of tests, the mean over seeds."""
+    found: dict[tuple[str, str], list[list[float]]] = defaultdict(list)
     for run, job, config, results in runs:
         if job.split == ROWS:
             name = NETWORKS.printed(job, config)
-            for test, matrix in tested(run, job, config).items():
-                odd[name, test].append(f1(matrix)[2])
-                ours[name, test].append(results["f1"][test][2])
-    for name, test in sorted(odd, key=lambda one: (ORDER.index(one[0]), one[1])):
-        paper, found = theirs(ROWS, test, name)[2], (np.mean(scores[name, test]) for scores in (odd, ours))
-        print(f"| {name} | {len(odd[name, test])} | {test} | {paper:.3f} | {' | '.join(f'{x:.3f}' for x in found)} |")
+            others = [tested(run, replace(job, split=split), config) for split in ODD]
+            for test, ours in results["f1"].items():
+                found[name, test].append([*(f1(other[test])[2] for other in others), ours[2]])
+    for name, test in sorted(found, key=lambda one: (ORDER.index(one[0]), one[1])):
+        paper, means = theirs(ROWS, test, name)[2], np.mean(found[name, test], axis=0)
+        print(f"| {name} | {len(found[name, test])} | {test} | {paper:.3f} | {' | '.join(f'{x:.3f}' for x in means)} |")
 
 
 def tested(run: Path, job: Job, config: dict) -> dict[str, np.ndarray]:
-    """What a network of `sequences` takes for what on the tests of the other reading."""
-    other = replace(job, split=ODD, options=Options(concepts=READINGS))
+    """What a network of `sequences` takes for what on the tests of another reading."""
+    other = replace(job, options=Options(concepts=READINGS))
     study = NETWORKS.study(other, Store.default(), InProcess())
     network = NETWORKS.network(other, study)
     load_best(run / "checkpoints" / "best.safetensors", network, identity_of(config))

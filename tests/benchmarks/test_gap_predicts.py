@@ -65,3 +65,17 @@ def test_gaps_of_every_benchmark_are_claimed(tmp_path: Path) -> None:
 
 def test_every_subject_can_be_opened() -> None:
     assert all(subject(name)() for name in SUBJECTS)
+
+
+def test_our_models_lose_what_their_page_says() -> None:
+    """From long to oppo: the two cells of Table 1 that the page prints, to a tenth of a point."""
+    from recombine.benchmarks.super_clevr.prediction import losses, ours
+    from recombine.report.read_tables import tables_of, value_of
+
+    found = ours(RESULTS)
+    assert found.keys() == losses().keys()
+    table = next(one for one in tables_of(RESULTS / "super-clevr-models.md") if one.title == "Table 1: distribution")
+    printed = {row["tested on"]: value_of(row["NSVQA"]) for row in table.rows if row["trained on"] == "long"}
+    own, shifted = printed["long"], printed["oppo"]
+    assert own and shifted
+    assert found["long-to-oppo"]["NSVQA"] == pytest.approx(own.value - shifted.value, abs=0.11)
