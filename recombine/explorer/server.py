@@ -23,8 +23,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from recombine.explorer.listening import from_another_page, settings
 from recombine.explorer.rooms import Rooms, pointed_at
 from recombine.store.errors import UserError
+from recombine.store.untrusted import parse_json
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 LARGEST = 64 * 1024
@@ -85,7 +87,7 @@ class Door:
         if self.local and host not in {f"{name}:{self.port}" for name in ("127.0.0.1", "localhost", "[::1]")}:
             raise Refused(403, "this address is not answered")
         origin = request.headers.get("origin")
-        if origin is not None and origin.lower() != f"http://{host}":
+        if from_another_page(request.headers) or (origin is not None and origin.lower() != f"http://{host}"):
             raise Refused(403, "another page asked")
         if self.local:
             return False
@@ -257,42 +259,15 @@ async def _body(request: Request) -> dict[str, Any]:
         content += part
         if len(content) > LARGEST:
             raise Refused(413, "the body is too large")
-    try:
-        found = json.loads(content)
-    except (ValueError, RecursionError):
-        raise Refused(400, "the body is no JSON") from None
-    if not isinstance(found, dict):
-        raise Refused(400, "the body must be a JSON object")
+    found: dict[str, Any] = parse_json(content, "the body", dict)
     return found
-
-
-def free_port(host: str, port: int) -> socket.socket:
-    """A socket that listens at this port; 0 takes any that is free."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listening.bind((host, port))
-    except (OSError, OverflowError) as error:
-        listening.close()
-        raise UserError(f"port {port} of {host} cannot be opened ({error}); choose another with --port") from error
-    return listening
 
 
 def serve(rooms: Rooms, listening: socket.socket, door: Door, browser: bool) -> None:
     """Answer until it is stopped."""
     import uvicorn
 
-    settings = uvicorn.Config(
-        app(rooms, door),
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        timeout_keep_alive=30,
-        h11_max_incomplete_event_size=64 * 1024,
-        limit_concurrency=64,
-    )
-    server = uvicorn.Server(settings)
+    server = uvicorn.Server(settings(app(rooms, door)))
     threading.Thread(target=rooms.warm, daemon=True).start()
     if browser:
         threading.Timer(0.3, webbrowser.open, [door.address]).start()

@@ -10,7 +10,8 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from starlette.applications import Starlette
@@ -19,12 +20,15 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from recombine.explorer.listening import from_another_page, settings
 from recombine.harness.book import Book, Content
 from recombine.store.errors import UserError
 from recombine.store.untrusted import parse_json
 
-LARGEST = 64 * 2**20
+LARGEST = 32 * 2**20
 """Bytes of a request: fifty pictures of an episode take one million."""
+AT_ONCE = 4 * LARGEST
+"""Bytes of all requests that are not answered yet."""
 
 
 class Refused(Exception):
@@ -63,32 +67,27 @@ def _part(one: Any) -> str | bytes:
 
 def app(book: Book, port: int) -> Starlette:
     """The application."""
-    asked, lock = set[str](), threading.Lock()
+    known, lock, room = {"strong", "weak"}, threading.Lock(), Room()
 
-    def reply(learner: str, content: Content) -> str:
+    def reply(body: bytearray) -> tuple[str, bool, str]:
+        """The model that was asked, whether its answer is streamed, and that; one request at a time is unpacked."""
         with lock:
-            return book.reply(learner, content)
-
-    async def models(request: Request) -> Response:
-        known = sorted({"strong", "weak", *asked})
-        return JSONResponse({"object": "list", "data": [{"id": one, "object": "model"} for one in known]})
-
-    async def chat(request: Request) -> Response:
-        try:
-            given = parse_json(await _body(request), "the request")
+            given = parse_json(bytes(body), "the request")
             if not isinstance(given, dict) or not isinstance(given.get("model"), str):
                 raise Refused(400, "a request must be an object with a model and messages")
             learner = given["model"].rpartition("/")[2]
-            said = await run_in_threadpool(reply, learner, content_of(given.get("messages")))
-        except Refused as error:
-            return _error(error.status, error.why)
-        except UserError as error:
-            return _error(400, str(error))
-        except ClientDisconnect:
-            return _error(400, "the request ended early")
-        asked.add(learner)
-        about = {"id": "recombine", "created": int(time.time()), "model": given["model"]}
-        if given.get("stream"):
+            said = book.reply(learner, content_of(given.get("messages")))
+            known.add(learner)
+            return given["model"], bool(given.get("stream")), said
+
+    async def models(request: Request) -> Response:
+        return JSONResponse({"object": "list", "data": [{"id": one, "object": "model"} for one in sorted(known)]})
+
+    async def chat(request: Request) -> Response:
+        with room.for_one() as taken:
+            model, streamed, said = await run_in_threadpool(reply, await _body(request, taken))
+        about = {"id": "recombine", "created": int(time.time()), "model": model}
+        if streamed:
             return StreamingResponse(_stream(about, said), media_type="text/event-stream")
         choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
@@ -97,29 +96,70 @@ def app(book: Book, port: int) -> Starlette:
     def guarded(work: Any) -> Any:
         async def answer(request: Request) -> Response:
             host = request.headers.get("host", "").lower()
-            if host not in {f"{name}:{port}" for name in ("127.0.0.1", "localhost")} or request.headers.get("origin"):
+            known_host = host in {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
+            if not known_host or "origin" in request.headers or from_another_page(request.headers):
                 return _error(403, "this address is not answered")
-            found: Response = await work(request)
+            try:
+                found: Response = await work(request)
+            except Refused as error:
+                return _error(error.status, error.why)
+            except UserError as error:
+                return _error(400, str(error))
+            except ClientDisconnect:
+                return _error(400, "the request ended early")
+            except Exception as error:  # a bug of ours: say so, and go on
+                return _error(500, f"this went wrong inside ({type(error).__name__}); please report it")
             return found
 
         return answer
 
-    return Starlette(
+    async def missing(request: Request, error: Exception) -> Response:
+        return _error(getattr(error, "status_code", 404), "there is nothing at this address")
+
+    served = Starlette(
         routes=[
             Route("/v1/models", guarded(models), methods=["GET"]),
             Route("/v1/chat/completions", guarded(chat), methods=["POST"]),
-        ]
+        ],
+        exception_handlers={404: missing, 405: missing},
     )
+    served.router.redirect_slashes = False
+    return served
 
 
-async def _body(request: Request) -> bytes:
+class Room:
+    """What requests that are not answered yet may take together."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+
+    @contextmanager
+    def for_one(self) -> Iterator[Callable[[int], None]]:
+        """For one request, which says how many bytes more of it have come."""
+        its = 0
+
+        def take(more: int) -> None:
+            nonlocal its
+            its += more
+            self.taken += more
+            if its > LARGEST:
+                raise Refused(413, "the request is too large")
+            if self.taken > AT_ONCE:
+                raise Refused(503, "too much is asked at once; ask again")
+
+        try:
+            yield take
+        finally:
+            self.taken -= its
+
+
+async def _body(request: Request, take: Callable[[int], None]) -> bytearray:
     """What was sent, refused before it is all here if it is too large."""
     found = bytearray()
     async for part in request.stream():
+        take(len(part))
         found += part
-        if len(found) > LARGEST:
-            raise Refused(413, "the request is too large")
-    return bytes(found)
+    return found
 
 
 def _error(status: int, why: str) -> Response:
@@ -139,11 +179,4 @@ def serve(book: Book, listening: socket.socket) -> None:
     """Answer until it is stopped."""
     import uvicorn
 
-    settings = uvicorn.Config(
-        app(book, listening.getsockname()[1]),
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        limit_concurrency=64,
-    )
-    uvicorn.Server(settings).run(sockets=[listening])
+    uvicorn.Server(settings(app(book, listening.getsockname()[1]))).run(sockets=[listening])

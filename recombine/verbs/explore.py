@@ -25,8 +25,9 @@ def run(
         import uvicorn  # noqa: F401
     except ImportError as error:
         raise UserError('the explorer needs more packages: pip install "recombine[explore]"') from error
+    from recombine.explorer.listening import free_port
     from recombine.explorer.rooms import Rooms
-    from recombine.explorer.server import Door, free_port, serve
+    from recombine.explorer.server import Door, serve
 
     if runs is not None and not runs.is_dir():
         raise UserError(f"{runs} is no folder; name the folder of your runs, or leave --runs out")

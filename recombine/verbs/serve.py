@@ -21,7 +21,7 @@ def run(
         import uvicorn  # noqa: F401
     except ImportError as error:
         raise UserError('the server needs more packages: pip install "recombine[harness]"') from error
-    from recombine.explorer.server import free_port
+    from recombine.explorer.listening import free_port
     from recombine.harness.book import Book
     from recombine.harness.server import serve
 

@@ -20,8 +20,9 @@ from recombine.tasks.examples import Observed
 pytest.importorskip("starlette", reason="the explorer needs: pip install 'recombine[explore]'")
 uvicorn = pytest.importorskip("uvicorn", reason="the explorer needs: pip install 'recombine[explore]'")
 
+from recombine.explorer.listening import free_port, settings  # noqa: E402
 from recombine.explorer.rooms import Rooms  # noqa: E402
-from recombine.explorer.server import Door, app, free_port  # noqa: E402
+from recombine.explorer.server import Door, app  # noqa: E402
 
 SMALL = ClosureScale("tiny", 40, 60, 20, 5, closure=(4, 16, 16))
 
@@ -65,8 +66,7 @@ class Server:
 def serving(rooms: Rooms, door: Door | None = None, host: str = "127.0.0.1") -> Iterator[Server]:
     listening = free_port(host, 0)
     port = listening.getsockname()[1]
-    config = uvicorn.Config(app(rooms, door or Door(port)), log_level="error", access_log=False, ws="none")
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(settings(app(rooms, door or Door(port))))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     while not server.started:

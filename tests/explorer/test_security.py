@@ -174,6 +174,9 @@ def test_only_its_own_address_is_answered(server: Server) -> None:
     assert server.ask("/api/benchmarks", Host="evil.example")[0] == 403
     assert server.ask("/api/benchmarks", Host=f"evil.example:{server.port}")[0] == 403
     assert server.ask("/api/curi/read", {"text": "all objects are blue"}, Origin="http://evil.example")[0] == 403
+    for site in ("cross-site", "same-site"):
+        assert server.ask("/picture/curi/0.png", Sec_Fetch_Site=site, Sec_Fetch_Mode="no-cors")[0] == 403
+        assert server.ask("/", Sec_Fetch_Site=site, Sec_Fetch_Mode="navigate")[0] == 200
     assert server.ask("/api/benchmarks", Origin=f"http://127.0.0.1:{server.port}")[0] == 200
     assert server.ask("/", Host=f"localhost:{server.port}")[0] == 200
 

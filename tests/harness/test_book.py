@@ -84,7 +84,12 @@ def test_the_server_answers_like_a_model_and_refuses_in_a_sentence(questions: Bo
         sent: dict[str, Any] = {"content": wrong} if isinstance(wrong, bytes) else {"json": wrong}
         answer = client.post("/v1/chat/completions", **sent)
         assert answer.status_code == 400 and answer.json()["error"]["message"]
-    assert client.get("/v1/models", headers={"host": "elsewhere:8421"}).status_code == 403
+    elsewhere = {"host": "elsewhere:8421"}, {"origin": ""}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}
+    for headers in elsewhere:
+        assert client.get("/v1/models", headers=headers).status_code == 403
+    for path in ("/v1/models/", "/v1/%2e%2e/", "/docs"):  # nor is anybody sent elsewhere
+        answer = client.get(path, headers={"host": "elsewhere:8421"}, follow_redirects=False)
+        assert answer.status_code == 404 and answer.json()["error"]["message"]
 
 
 def test_the_server_reads_no_more_than_a_request_may_have(questions: Book, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,6 +102,24 @@ def test_the_server_reads_no_more_than_a_request_may_have(questions: Book, monke
             yield b" " * 1_000
 
     assert client.post("/v1/chat/completions", content=body()).status_code == 413
+
+
+def test_requests_share_what_the_server_may_take(questions: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "AT_ONCE", 5_000)
+    room = server.Room()
+    with pytest.raises(server.Refused, match="too much") as refused, room.for_one() as take, room.for_one() as other:
+        take(3_000), other(3_000)
+    assert refused.value.status == 503 and room.taken == 0
+    client = TestClient(app(questions, 8421), base_url="http://127.0.0.1:8421")
+    assert client.post("/v1/chat/completions", content=b" " * 6_000).status_code == 503
+    assert client.post("/v1/chat/completions", content=b" " * 4_000).status_code == 400
+
+
+def test_a_bug_of_ours_is_a_sentence(questions: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Book, "reply", lambda *_: {}["not for everyone"])
+    client = TestClient(app(questions, 8421), base_url="http://127.0.0.1:8421")
+    answer = client.post("/v1/chat/completions", json={"model": "strong", "messages": [{"content": "x"}]})
+    assert answer.status_code == 500 and "KeyError" in answer.text and "not for" not in answer.text
 
 
 def test_another_major_version_is_refused_in_one_sentence() -> None:
