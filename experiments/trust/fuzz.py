@@ -2,6 +2,7 @@
 
     python -m experiments.trust.fuzz                      a million inputs over all readers (`make fuzz`)
     python -m experiments.trust.fuzz --inputs 40000       fewer
+    python -m experiments.trust.fuzz --reader "pictures (PNG)" --inputs 2000 --more    after those that were kept
     python -m experiments.trust.fuzz --reader "pictures (PNG)" --number 123    one input again, with its traceback
 
 Every reader has an interpreter of its own. Its inputs are numbered, and the same number is the same input everywhere.
@@ -164,6 +165,12 @@ def all_readers(inputs: int, names: list[str]) -> list[Found]:
     return list(found.values())
 
 
+def more_of(name: str, inputs: int) -> Found:
+    """So many inputs after those that were kept before."""
+    before = next((Found(**row) for row in rows_of(FUZZ) if row["reader"] == name), Found(name))
+    return _kept(joined(before, in_process_of_its_own(name, inputs, before.inputs)))
+
+
 def _kept(found: Found) -> Found:
     rows = {row["reader"]: row for row in rows_of(FUZZ)} | {found.reader: asdict(_told(found))}
     keep(FUZZ, [rows[name] for name in READERS if name in rows])
@@ -185,6 +192,7 @@ def main() -> None:
     words.add_argument("--reader", action="append", choices=list(READERS))
     words.add_argument("--number", type=int)
     words.add_argument("--first", type=int, default=0)
+    words.add_argument("--more", action="store_true", help="go on after what was kept of these readers")
     words.add_argument("--as-json", action="store_true")
     asked = words.parse_args()
     names = asked.reader or list(READERS)
@@ -196,7 +204,7 @@ def main() -> None:
         found = fuzz(names[0], numbers)
         print(json.dumps({**asdict(found), "failures": found.failures[:100]}))
     else:
-        results = all_readers(asked.inputs, names)
+        results = [more_of(name, asked.inputs) for name in names] if asked.more else all_readers(asked.inputs, names)
         bad = sum(one.tracebacks + one.hangs for one in results)
         write_page()
         print(f"{sum(one.inputs for one in results):,} inputs, {bad} failures")

@@ -84,6 +84,13 @@ TRAIN = (*LEARN, *TINY, "--seeds", "2", "--out", "runs")
 RUN = "runs/concept-world-sequences-mlp-0"
 PLAIN = ("make", "concept-world", *TINY, "--split", "sequences", "--out", "data")
 PIXELS = ("--render", "images", "--size", "8x8")
+VEHICLES = ("make", "super-clevr", *TINY)
+STEPS = ("--steps", "2", "--validate-every", "1", "--batch", "2", *TINY, "--out", "runs")
+DRIVER = ("train", "super-clevr", "--model", "lstm", "--split", "default", "--questions", "2", *STEPS)
+DRAWN = ("draw", "red", "--n", "1", "--out", "one.png")
+LEARNT = "curi-schema-avg-pool-counting-hard-0"
+LEARNER = ("train", "curi", "--model", "avg-pool", "--split", "counting", "--episodes", "2", *STEPS)
+AGAIN = ("render", "data", "--size", "8x8", "--workers", "1")
 ROWS = ("--split", "or_mat", "--questions", "2", *PIXELS)
 COMMANDS = {
     "make curi": Command([*CURI, "--out", "data"]),
@@ -98,6 +105,9 @@ COMMANDS = {
     "make super-clevr --render": Command(
         ["make", "super-clevr", *TINY, *PIXELS, "--first", "1", "--out", "data"], [["make", "super-clevr", *TINY]]
     ),
+    "make super-clevr --format json": Command([*VEHICLES, "--format", "json", "--out", "data"], [VEHICLES]),
+    "make super-clevr --factor": Command([*VEHICLES, "--factor", "composition", "--out", "data"], [VEHICLES]),
+    "make clevr --family": Command([*CLEVR, "--family", "one_hop", "--questions", "3", "--out", "data"]),
     "make concept-world --sheets": Command(
         ["make", "concept-world", *TINY, "--split", "sequences", "--sheets", "--out", "data"]
     ),
@@ -107,9 +117,17 @@ COMMANDS = {
     "rows --format webdataset": Command(
         ["rows", "closure", *TINY, *ROWS, "--format", "webdataset", "--out", "rows"], [CLOSURE]
     ),
+    "rows concept-world": Command(
+        ["rows", *PLAIN[1:-1], "rows", "--images", "2", "--render", "images"],
+        [PLAIN[:-2]],
+    ),
     "fresh": Command(["fresh", "clevr", *TINY, "--n", "30", "--size", "8x8", "--out", "fresh"]),
     "export trl": Command(["export", "trl", "closure", *TINY, *ROWS, "--out", "export"], [CLOSURE]),
     "export vlmevalkit": Command(["export", "vlmevalkit", "closure", *TINY, *ROWS, "--out", "export"], [CLOSURE]),
+    "export lmms-eval": Command(["export", "lmms-eval", "closure", *TINY, *ROWS, "--out", "export"], [CLOSURE]),
+    "export verl": Command(["export", "verl", "closure", *TINY, *ROWS, "--out", "export"], [CLOSURE]),
+    "export ms-swift": Command(["export", "ms-swift", "closure", *TINY, *ROWS, "--out", "export"], [CLOSURE]),
+    "export verifiers": Command(["export", "verifiers", "closure", *TINY, *ROWS, "--out", "export"], [CLOSURE]),
     "split": Command(["split", "closure", *TINY, "--how", "orthotopic", "--out", "split.json"], [CLOSURE]),
     "render": Command(
         ["render", "data", "--size", "8x8", "--first", "4", "--workers", "1", "--out", "pics"],
@@ -119,14 +137,29 @@ COMMANDS = {
         ["render", "data", "--kind", "sounds", "--first", "2", "--workers", "1", "--out", "heard"],
         [[*CURI, "--out", "data"]],
     ),
+    "render --format webdataset": Command(
+        [*AGAIN, "--first", "2", "--format", "webdataset", "--out", "tars"],
+        [[*CURI, "--out", "data"]],
+    ),
+    "render SCENES.json": Command(
+        ["render", "data/CLEVR_val_scenes.json", "--size", "8x8", "--first", "2", "--workers", "1", "--out", "pics"],
+        [[*CLEVR, "--format", "json", "--out", "data"]],
+    ),
+    "list": Command(["list", "curi", *TINY]),
     "gap --out": Command(["gap", "curi", *TINY, "--split", "counting", "--out", "gap.json"], [CURI]),
+    "gap super-clevr --out": Command(["gap", "super-clevr", *TINY, "--split", "rd+", "--out", "gap.json"], [VEHICLES]),
     "eval": Command(["eval", "curi", *TINY, "--split", "counting", "--solver", "nearest"], [CURI]),
+    "eval RUN": Command(["eval", f"runs/{LEARNT}"], [LEARNER]),
+    "report curi": Command(["report", "curi", *TINY, "--episodes", "9", "--out", "page/report.md"], [CURI]),
     "report (.md)": Command(["report", "concept-world", *TINY, "--out", "page/report.md"], [PLAIN[:-2]]),
     "report (.html)": Command(["report", "concept-world", *TINY, "--out", "report.html"], [PLAIN[:-2]]),
     "show --out": Command(["show", "curi/counting", *TINY, "--out", "episode.html"], [CURI]),
     "show --out (.svg)": Command(["show", "curi/counting", *TINY, "--out", "episode.svg"], [CURI]),
     "draw --out": Command(["draw", "red", "--n", "3", "--out", "sheet.png", "--graph", "graph.svg"]),
     "draw --out FOLDER": Command(["draw", "red", "--n", "3", "--out", "images"]),
+    "recognise --graph": Command(["recognise", "one.png", "red", "--graph", "graph.svg"], [DRAWN]),
+    "train curi": Command(LEARNER, [CURI]),
+    "train super-clevr": Command(DRIVER, [VEHICLES]),
     "train": Command(TRAIN, [PLAIN[:-2]]),
     "train, and its data": Command([*LEARN, *TINY, "--out", "runs"]),
     "table --out": Command(["table", "concept-world", "runs", "--out", "page/runs.md"], [TRAIN]),
@@ -135,6 +168,13 @@ COMMANDS = {
     "check --store": Command(["check", "clevr", *TINY, "--store"], [CLEVR]),
     "push": Command(["push", "data", "place"], [PLAIN]),
     "pull": Command(["pull", "place", "--out", "copy"], [PLAIN, ["push", "data", "place"]]),
+    "pull, of an artefact": Command(
+        ["pull", "place"],
+        [CLEVR, ["push", "home/clevr-scenes/*", "place"], ["store", "prune", "--older", "0h", "--do"]],
+    ),
+    "check --certificate": Command(
+        ["check", "--certificate", "fresh"], [["fresh", "clevr", *TINY, "--n", "3", "--size", "8x8", "--out", "fresh"]]
+    ),
     "store prune --do": Command(["store", "prune", "--recipe", "episodes", "--do"], [CURI], goes=True),
     "store sweep --do": Command(["store", "sweep", "--do"], [CURI], goes=True),
     "demo": Command(["demo", "--out", "demo.html", "--workers", "1"]),
@@ -143,7 +183,8 @@ WHOLE = ("demo",)
 """Commands that have processes of their own beside them, so that operations of this process are not all of theirs."""
 POOLS = (
     "make curi", "make curi --render", "make clevr --format json", "make clevr --render", "make closure",
-    "make super-clevr", "rows --render", "fresh", "render", "train",
+    "make super-clevr", "rows --render", "fresh", "export trl", "gap super-clevr --out", "render", "render SCENES.json",
+    "train", "train curi",
 )  # fmt: skip
 """Commands that are killed with two workers, at the operations of all."""
 GROUPS = (
@@ -234,12 +275,13 @@ def scales() -> None:
 
 
 def run(words: Sequence[str], place: Path) -> int:
-    """A command in this process."""
+    """A command in this process; a word with a * is the first file that it fits."""
     from recombine import cli
 
     os.chdir(place)
     os.environ["RECOMBINE_HOME"] = str(place / "home")
-    sys.argv = ["recombine", *words]
+    named = (sorted(map(str, Path().glob(word))) if "*" in word else [word] for word in words)
+    sys.argv = ["recombine", *(one for some in named for one in some[:1])]
     try:
         cli.main()
     except SystemExit as end:
