@@ -126,6 +126,15 @@ class Questions:
         return cls(*(map_array(folder / f"{field.name}.npy", "r") for field in fields(cls)))
 
 
+def spoken(vocabulary: Vocabulary, texts: Sequence[str]) -> Questions:
+    """Questions of which nothing is known but their words."""
+    none, zero = np.zeros((len(texts), 0), np.uint8), np.zeros(len(texts), np.uint8)
+    blank = none.astype(np.int8)
+    return Questions(
+        *vocabulary.rows(texts), none, blank, blank, none, zero, zero.astype(np.int32), zero.astype(np.int16)
+    )
+
+
 def joined(parts: Sequence[Questions]) -> Questions:
     """Questions one after the other, with room for the longest."""
     return Questions(*(_stacked([getattr(part, field.name) for part in parts]) for field in fields(Questions)))

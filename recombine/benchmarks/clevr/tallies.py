@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from recombine.benchmarks.clevr.runner import ILL_FORMED, Runner
 from recombine.metrics.intervals import Interval, share
 from recombine.solvers.programs import SPECIAL, Functions, Layout
 from recombine.solvers.questions import Questions
@@ -28,6 +29,24 @@ def answered(
 
     said = answer(network, view, questions, alike(model, questions, view), programs)
     return {"right": said.argmax(axis=1) == questions.answer}
+
+
+def parsed(network: Any, run: Runner, questions: Questions) -> dict[str, np.ndarray]:
+    """Which questions a generator reads rightly: by the answer that its program gets, and token for token."""
+    from recombine.solvers.parsing import exact, write
+
+    token = write(network, questions)
+    said = run(token, questions.image)
+    return {"right": said == questions.answer, "exact": exact(token, questions), "formed": said != ILL_FORMED}
+
+
+def parsing_validated(
+    run: Runner, surprise: Callable[[Any, Questions], float], questions: Questions, network: Any
+) -> dict[str, float]:
+    """The surprise, the accuracy and the exactness of a generator on some questions."""
+    marks = parsed(network, run, questions)
+    shares = {"accuracy": float(marks["right"].mean()), "exact": float(marks["exact"].mean())}
+    return {"loss": surprise(network, questions), **shares}
 
 
 def tallied(questions: Questions, asked: Asked, functions: Functions, images: bool = False) -> dict[str, Any]:

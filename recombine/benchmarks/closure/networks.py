@@ -20,8 +20,8 @@ from recombine.benchmarks.clevr.answers import ANSWERS
 from recombine.benchmarks.clevr.arrays import by_pairs, need_questions
 from recombine.benchmarks.clevr.pipeline import ClevrPipeline
 from recombine.benchmarks.clevr.pipeline import Part as ClevrPart
-from recombine.benchmarks.clevr.runner import ANSWER_KINDS, ILL_FORMED, clevr_functions
-from recombine.benchmarks.clevr.tallies import Asked, answered, percent, tallied, validated
+from recombine.benchmarks.clevr.runner import ANSWER_KINDS, clevr_functions
+from recombine.benchmarks.clevr.tallies import Asked, answered, parsed, parsing_validated, percent, tallied, validated
 from recombine.benchmarks.closure import published
 from recombine.benchmarks.closure.arrays import Data
 from recombine.benchmarks.closure.findings import verdicts
@@ -324,16 +324,17 @@ class ClosureNetworks(Networks[Data]):
         if job.model != SPANS:
             return super().teach(job, study, network, run, watch)
         from recombine.solvers.spans.learning import learn
-        from recombine.solvers.spans.span_parser import Rounds
+        from recombine.solvers.spans.span_parser import Rounds, SpanParser
 
         questions, rows = _rows(job, study)
         held = _asked(job, study, VALIDATED)
         rounds = Rounds(network, questions.rows(rows if len(rows) < len(questions) else slice(None)))
-        return learn(rounds, job.training, run, partial(_derived, study, held), watch)
+        validation = partial(parsing_validated, study.runner("val"), SpanParser.surprise, held)
+        return learn(rounds, job.training, run, validation, watch)
 
     def objective(self, job: Job, study: Data, network: Any) -> Any:
         from recombine.solvers.answering import AnswerLesson, alike
-        from recombine.solvers.parsing import ProgramLesson, RewardLesson, by_length
+        from recombine.solvers.parsing import ProgramLesson, RewardLesson, by_length, surprise
         from recombine.solvers.training.batches import Stage
         from recombine.solvers.views import must_fit
 
@@ -347,7 +348,7 @@ class ClosureNetworks(Networks[Data]):
             stages = (Stage(rows, alike=alike(job.model, questions, view)[rows]),)
             return AnswerLesson(network, view, questions, stages, partial(validated, job.model, seen, held))
         stages = (Stage(rows, alike=by_length(questions)[rows]),)
-        validation = partial(_programs, study, held)
+        validation = partial(parsing_validated, study.runner("val"), surprise, held)
         if not _weak(job):
             return ProgramLesson(network, questions, stages, validation)
         return RewardLesson(network, questions, stages, _Reward(study, questions), validation)
@@ -358,7 +359,7 @@ class ClosureNetworks(Networks[Data]):
         with settled(job.training):
             network.to(job.training.device).eval()
             if job.model in PARSERS:
-                found = {"scores": self._examined(job, study, partial(parsed, network, study))}
+                found = {"scores": self._examined(job, study, partial(_parsed, network, study))}
             else:
                 answers = partial(answered, job.model, network, self.view(job, study, "val"))
                 found = {"scores": self._examined(job, study, answers)}
@@ -537,27 +538,12 @@ class _Reward:
 # --- questions asked
 
 
-def _programs(study: Data, questions: Questions, network: Any) -> dict[str, float]:
-    from recombine.solvers.parsing import surprise
+def _parsed(network: Any, study: Data, questions: Questions) -> dict[str, np.ndarray]:
+    """Which of CLEVR's validation questions a generator reads rightly."""
+    from recombine.solvers.parsing import Rewarded
 
-    marks = parsed(network, study, questions)
-    shares = {"accuracy": float(marks["right"].mean()), "exact": float(marks["exact"].mean())}
-    return {"loss": surprise(network, questions), **shares}
-
-
-def _derived(study: Data, questions: Questions, network: Any) -> dict[str, float]:
-    marks = parsed(network, study, questions)
-    shares = {"accuracy": float(marks["right"].mean()), "exact": float(marks["exact"].mean())}
-    return {"loss": network.surprise(questions), **shares}
-
-
-def parsed(network: Any, study: Data, questions: Questions) -> dict[str, np.ndarray]:
-    """Which questions a generator reads rightly: by the answer that its program gets, and token for token."""
-    from recombine.solvers.parsing import Rewarded, exact, write
-
-    token = write(network.generator if isinstance(network, Rewarded) else network, questions)
-    said = study.runner("val")(token, questions.image)
-    return {"right": said == questions.answer, "exact": exact(token, questions), "formed": said != ILL_FORMED}
+    inner = network.generator if isinstance(network, Rewarded) else network
+    return parsed(inner, study.runner("val"), questions)
 
 
 def _by_generator(generator: Any, answers: Any, questions: Questions) -> dict[str, np.ndarray]:

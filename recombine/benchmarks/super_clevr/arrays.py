@@ -24,6 +24,7 @@ from recombine.benchmarks.super_clevr.exam import answer_words
 from recombine.benchmarks.super_clevr.families import object_families, part_families
 from recombine.benchmarks.super_clevr.language import SAID, dialect_of
 from recombine.benchmarks.super_clevr.pipeline import SuperClevrPipeline, SuperClevrScale
+from recombine.benchmarks.super_clevr.questions import look_at_parts
 from recombine.benchmarks.super_clevr.stage import Stage
 from recombine.benchmarks.super_clevr.variants import DEFAULT, VARIANTS
 from recombine.benchmarks.super_clevr.world import VehicleWorld
@@ -174,6 +175,11 @@ class Data:
 
     def scenes(self, variant: str, part: Part, images: int | None = None) -> Scenes:
         return self.at(variant).scenes(part)[: images or self.at(variant).count(part)]
+
+    def runner(self, variant: str, part: Part, kind: str, images: int | None = None) -> Runner:
+        """What runs programs on the scenes of a part."""
+        dialect, scenes = self.dialect(kind), self.scenes(variant, part, images)
+        return Runner((look_at_parts if kind == "part" else look)(scenes, dialect), dialect)
 
     # --- pictures
 

@@ -2,7 +2,8 @@
 
 It is tested on that variant and on all others that the factors compare it to, so three runs of a factor give a cell of
 Table 2. NSCL runs programs and is given the boxes of objects; mDETR learns to find what the words speak of before it
-answers; all others read the question and look.
+answers; the generator writes the program of a question, which is run on the exact scene; all others read the question
+and look.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,10 +15,12 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from recombine.benchmarks.clevr.arrays import by_pairs
+from recombine.benchmarks.clevr.language import Dialect
 from recombine.benchmarks.clevr.pipeline import Part
+from recombine.benchmarks.clevr.program import ProgramTokens
 from recombine.benchmarks.clevr.runner import functions_of
-from recombine.benchmarks.clevr.tallies import answered, tallied, validated
-from recombine.benchmarks.networks import Job, Networks, Published
+from recombine.benchmarks.clevr.tallies import answered, parsed, parsing_validated, tallied, validated
+from recombine.benchmarks.networks import Job, Networks, Published, job_of
 from recombine.benchmarks.runs import Group, Outcomes
 from recombine.benchmarks.super_clevr import published
 from recombine.benchmarks.super_clevr.arrays import CONTROL, Data, digest_of
@@ -32,20 +35,32 @@ from recombine.benchmarks.super_clevr.variants import (
     learnt,
     tests_of,
 )
+from recombine.language.expr import Expr
 from recombine.metrics.intervals import Interval
 from recombine.render.rendering import picture_size
 from recombine.report.document import Chapter
 from recombine.report.table import Table
-from recombine.solvers.questions import Questions
+from recombine.solvers.programs import lay_out, well_formed
+from recombine.solvers.questions import Questions, spoken
+from recombine.solvers.training.records import identity_of, read_config
 from recombine.solvers.training.settings import Training
-from recombine.store.engine import Engine
+from recombine.store.engine import Engine, InProcess
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.store import Store
 from recombine.tasks.made_splits import read_split
 
-NSCL, MDETR, LSTM = "nscl", "mdetr", "lstm"
-NAMES = {LSTM: "LSTM", "cnn-lstm": "CNN+LSTM", "film": "FiLM", MDETR: "mDETR", NSCL: "NSCL"}
+NSCL, MDETR, LSTM, GENERATOR = "nscl", "mdetr", "lstm", "generator"
+NAMES = {
+    LSTM: "LSTM",
+    "cnn-lstm": "CNN+LSTM",
+    "film": "FiLM",
+    MDETR: "mDETR",
+    NSCL: "NSCL",
+    GENERATOR: "Programs written, exact scenes",
+}
+BLIND = (LSTM, GENERATOR)
+"""What does not look at scenes."""
 GIVEN_BOXES = (NSCL, MDETR)
 """What looks at pictures with the boxes of their objects: NSCL always, mDETR to learn."""
 VALIDATED = 2_000
@@ -70,6 +85,7 @@ PAPER: dict[str, Training] = {
     "film": replace(_PAPER, rate=3e-4, weight_decay=1e-5, batch=256, steps=100_000),
     MDETR: replace(_PAPER, rate=1e-4, weight_decay=1e-4, optimiser="adamw", clip=0.1, steps=187_500),
     NSCL: replace(_PAPER, rate=1e-3, weight_decay=1e-4, optimiser="adamw", batch=32, steps=500_000),
+    GENERATOR: replace(_PAPER, rate=7e-4, steps=100_000),
 }
 """The paper's settings (4.4), and the released code's where it gives none: 30 + 30 epochs of mDETR, 80 of NSCL."""
 LAPTOP: dict[str, Training] = {
@@ -78,6 +94,7 @@ LAPTOP: dict[str, Training] = {
     "film": replace(_PAPER, rate=1e-3, batch=128, steps=10_000, clip=8.0),
     MDETR: replace(_PAPER, rate=5e-4, weight_decay=1e-4, optimiser="adamw", clip=1.0, steps=10_000),
     NSCL: replace(_PAPER, rate=1e-3, weight_decay=1e-4, optimiser="adamw", batch=128, steps=20_000, clip=8.0),
+    GENERATOR: replace(_PAPER, rate=1e-3, steps=4_000, clip=1.0),
 }
 """Shorter, with rates that fall at the end."""
 INTRO = (
@@ -162,7 +179,7 @@ class SuperClevrNetworks(Networks[Data]):
         return replace(chosen, fall=(round(FALLS * steps), steps), warm_up=min(WARM_UP, steps))
 
     def concerning(self, options: Options, model: str) -> Options:
-        if model == LSTM:
+        if model in BLIND:
             return replace(options, view="pixels", picture=PICTURE, noise=0.0, features="", parser="")
         return options
 
@@ -247,7 +264,7 @@ class SuperClevrNetworks(Networks[Data]):
         return super().read({"parser": "", **config}, folder)
 
     def _looks_at_pictures(self, job: Job) -> bool:
-        return job.model != LSTM and job.options.view == "pixels"
+        return job.model not in BLIND and job.options.view == "pixels"
 
     def _images(self, job: Job, study: Data, part: Part, questions: int) -> int:
         """How many images it takes for so many questions."""
@@ -264,7 +281,7 @@ class SuperClevrNetworks(Networks[Data]):
         from recombine.solvers.views import DrawnPixels, FeatureMaps, Regions, detections, noisy, objects
 
         own = job.options
-        if job.model == LSTM:
+        if job.model in BLIND:
             return _Unseen(images or study.at(variant).count(part))
         if own.view == "features":
             return FeatureMaps(Path(own.features) / f"{study.base(variant)}-{part}.npy")
@@ -289,11 +306,16 @@ class SuperClevrNetworks(Networks[Data]):
         from recombine.solvers.networks import readers
         from recombine.solvers.networks.mdetr import AnswerKinds, Mdetr, MdetrPlan
         from recombine.solvers.networks.nscl import ConceptLearner, ConceptPlan
+        from recombine.solvers.networks.program_generator import GeneratorPlan, ProgramGenerator
         from recombine.solvers.training.seeding import seeded
 
         own, key = job.options, job.key / "network"
         dialect, answers = study.dialect(own.about), len(study.answers(own.about))
         shape = self.view(job, study, job.split, "val", 1).shape
+        if job.model == GENERATOR:
+            writing = GeneratorPlan.paper if own.size == "paper" else GeneratorPlan
+            with seeded(key):
+                return ProgramGenerator(writing(len(study.vocabulary), len(functions_of(dialect))))
         if job.model == NSCL:
             plan = ConceptPlan.paper if own.size == "paper" else ConceptPlan
             with seeded(key):
@@ -320,6 +342,8 @@ class SuperClevrNetworks(Networks[Data]):
         from recombine.solvers.views import must_fit
 
         (questions, view), (held, seen) = (self._asked(job, study, job.split, part) for part in ("train", "val"))
+        if job.model == GENERATOR:
+            return self._writing(job, study, network, questions, held)
         must_fit(view, seen.shape, "the view of training scenes")
         validation = partial(validated, job.model, seen, held)
         # Questions about one picture go together, so that it is looked at once.
@@ -335,6 +359,15 @@ class SuperClevrNetworks(Networks[Data]):
         objects, key = view.cells(questions.image), job.key / "curriculum"
         found = stages(lessons, objects, steps, near, length, job.training.batch, key)
         return ConceptLesson(network, view, questions, found, validation)
+
+    def _writing(self, job: Job, study: Data, network: Any, questions: Questions, held: Questions) -> Any:
+        """The generator's lesson: the program of a question, whatever there is to see."""
+        from recombine.solvers.parsing import ProgramLesson, by_length, surprise
+        from recombine.solvers.training.batches import Stage
+
+        run = study.runner(job.split, "val", job.options.about, self._images(job, study, "val", VALIDATED))
+        stages = (Stage(np.arange(len(questions)), alike=by_length(questions)),)
+        return ProgramLesson(network, questions, stages, partial(parsing_validated, run, surprise, held))
 
     def _grounded(self, job: Job, study: Data, network: Any, near: np.ndarray, validation: Any) -> Any:
         """mDETR's two lessons: to find objects, by questions that speak of none twice; then to answer as well."""
@@ -368,7 +401,11 @@ class SuperClevrNetworks(Networks[Data]):
                 if job.options.about == "part" and variant == "easy":
                     continue
                 questions, view = self._asked(job, study, variant, "test")
-                found[variant] = tallied(questions, partial(answered, job.model, network, view), functions, True)
+                answers = partial(answered, job.model, network, view)
+                if job.model == GENERATOR:
+                    images = self._images(job, study, "test", job.options.questions)
+                    answers = partial(parsed, network, study.runner(variant, "test", job.options.about, images))
+                found[variant] = tallied(questions, answers, functions, True)
         return {"scores": found, **self.tested(job, study)}
 
     # --- results
@@ -399,6 +436,33 @@ class SuperClevrNetworks(Networks[Data]):
 
 
 NETWORKS = SuperClevrNetworks()
+
+
+def generator_of(folder: Path) -> Job:
+    """The job of a generator's run."""
+    job = job_of(read_config(folder), folder)
+    if job.networks is not NETWORKS or job.model != GENERATOR:
+        raise UserError(f"{folder} is no run of a generator of Super-CLEVR; train one: train super-clevr, generator")
+    return job
+
+
+def programs_written(folder: Path, texts: Sequence[str], dialect: Dialect) -> list[Expr | None]:
+    """The programs that the generator of a run writes for questions; None where it writes no program."""
+    from recombine.solvers.parsing import write
+    from recombine.solvers.training.loop import devices, load_best, settled
+
+    job, config = generator_of(folder), read_config(folder)
+    study = Data(scale_named("demo"), 0, Store.default(), InProcess())  # words and functions are those of any scale
+    own = study.dialect(job.options.about)
+    if not set(functions_of(own).words) <= set(functions_of(dialect).words):
+        raise UserError(f"{folder} writes programs about other vehicles or parts than these")
+    network, training = NETWORKS.network(job, study), job.training.here(devices())
+    load_best(folder / "checkpoints" / "best.safetensors", network, identity_of(config))
+    with settled(training):
+        tokens = write(network.to(training.device).eval(), spoken(study.vocabulary, texts))
+    formed = well_formed(lay_out(tokens, functions_of(own)), functions_of(own), tuple(own.answers))
+    read = ProgramTokens(own).decode
+    return [read(row) if whole else None for row, whole in zip(tokens, formed)]
 
 
 def _tests(job: Job) -> tuple[str, ...]:

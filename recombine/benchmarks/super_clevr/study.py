@@ -103,6 +103,9 @@ class SuperClevr(Study):
             str, "rd-: no word too many; rd: as found; rd+: every attribute and direction that holds."
         ] = "rd",
         noise: Annotated[float, "How probable the observers of a shift see an attribute of an object wrong."] = 0.1,
+        generator: Annotated[
+            Path | None, "A generator's run, whose programs nsvqa and p-nsvqa run. Default: our own English reads."
+        ] = None,
         world: VehicleWorld | None = None,
         store: Store | None = None,
         progress: Progress = silent,
@@ -119,7 +122,7 @@ class SuperClevr(Study):
         )
         if world is None:
             chosen = variant(chosen, distribution or "bal", composition or "co-0", hold_out, edition, swapped)
-        self.noise, self.made = checked(noise), dict[str, MadeSplit]()
+        self.noise, self.made, self.generator = checked(noise), dict[str, MadeSplit](), generator
         self.factors = {"distribution": distribution, "composition": composition, "hold_out": hold_out}
         self.factors["swapped"] = "yes" if swapped else None
         self.scale_name, self.seed, self.edition = size.name, seed, edition
@@ -197,13 +200,25 @@ class SuperClevr(Study):
 
     def exams(self, splits: Splits = (), part: PartName = "test") -> Sequence[Exam]:
         """New questions about objects and about parts; by their names shifts such as long-to-oppo or rd+."""
-        return [self._exam(split, part_of(part)) for split in splits or self.study.kinds]
+        return [self._exam(split, part_of(part)) for split in splits or self._kinds()]
+
+    def _kinds(self) -> Sequence[str]:
+        """What is asked about where nothing is said: what a generator has learnt, where there is one."""
+        if self.generator is None:
+            return self.study.kinds
+        from recombine.benchmarks.super_clevr.networks import generator_of
+
+        return [generator_of(self.generator).options.about]
 
     def _exam(self, split: str, part: Part) -> Exam:
         if is_file(split):
             made = self.split_of(split)
             self.made[made.name] = made
             return split_exam(of_exam.exams(self.study, ["object"], part)[0], made)
+        if self.generator is not None and (split == "part") != (self._kinds() == ["part"]):
+            raise UserError(
+                f"{self.generator} has learnt to read questions about {self._kinds()[0]}s alone, not {split}"
+            )
         if split in self.study.kinds:
             return of_exam.exams(self.study, [split], part)[0]
         return exam_of(shift_named(split), self.study, part)

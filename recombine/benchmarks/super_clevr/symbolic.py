@@ -1,11 +1,13 @@
 """The symbolic models as solvers, and the paper's simple baselines: look at the picture, read the question, reason.
 
-A solver draws the picture of every scene it is asked about and looks at that; of the scene itself it knows nothing.
+Questions are read by our own English, or by the generator of a run, as the paper's are. A solver draws the picture of
+every scene it is asked about and looks at that; of the scene itself it knows nothing.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -49,6 +51,7 @@ class Symbolic:
     asking: Asking
     name: str
     parser: Any = None
+    generator: Path | None = None
 
     def needs_training(self, few_shot: bool) -> bool:
         return False
@@ -60,10 +63,20 @@ class Symbolic:
         from recombine.benchmarks.super_clevr import sight
 
         rows = np.flatnonzero(~test.given)
-        programs = programs_of(test, rows, partial(read_in, self.asking))
+        programs = self._programs(test, rows)
+        read = np.array([program is not None for program in programs], bool)
         used, scene = np.unique(test.scene[rows], return_inverse=True)
         seen = seen_in(test.scenes[used], self.asking, self.parser or sight.vehicle_parser())
-        return self.answers(programs, scene, seen)
+        found = np.full((len(rows), len(test.answers)), 1 / len(test.answers))
+        found[read] = self.answers([program for program in programs if program is not None], scene[read], seen)
+        return found
+
+    def _programs(self, test: Observed, rows: np.ndarray) -> Sequence[Expr | None]:
+        if self.generator is None or test.concepts is not None or test.text is None:
+            return programs_of(test, rows, partial(read_in, self.asking))
+        from recombine.benchmarks.super_clevr.networks import programs_written
+
+        return programs_written(self.generator, test.text[rows].tolist(), self.asking.dialect)
 
     def answers(self, programs: Sequence[Expr], scene: np.ndarray, seen: "Perceived") -> np.ndarray:
         """What is answered to programs about pictures that were seen so."""
@@ -102,4 +115,5 @@ class ByType:
 
 def named(study: "SuperClevr", name: str) -> Symbolic | ByType:
     """The solver of a name."""
-    return (ByType if name in BY_TYPE else Symbolic)(study.study.asking, name)
+    asking = study.study.asking
+    return ByType(asking, name) if name in BY_TYPE else Symbolic(asking, name, generator=study.generator)

@@ -17,9 +17,12 @@ from recombine.benchmarks.runs import read_outcomes
 from recombine.benchmarks.super_clevr import networks as of_super_clevr
 from recombine.benchmarks.super_clevr import published, variants
 from recombine.benchmarks.super_clevr.arrays import Data
+from recombine.benchmarks.super_clevr.exam import read_in
 from recombine.benchmarks.super_clevr.network_tables import degrade
 from recombine.benchmarks.super_clevr.networks import NAMES, NETWORKS, Options
 from recombine.benchmarks.super_clevr.pipeline import SuperClevrScale
+from recombine.benchmarks.super_clevr.study import SuperClevr
+from recombine.benchmarks.super_clevr.symbolic import named
 from recombine.benchmarks.super_clevr.variants import FACTORS, LEARNT, SAME, TRAINED, VARIANTS
 from recombine.metrics.degrade import across, from_one
 from recombine.metrics.intervals import Interval
@@ -204,3 +207,51 @@ def test_a_split_that_was_made_is_learnt_and_tested_beside_its_control(data: Dat
     (table,) = NETWORKS.tables(read_outcomes(NETWORKS, tmp_path / "runs"))
     assert table.title == "Split mine, scale small"
     assert of_networks.job_of(read_config(folder), folder).made == str(folder / "split.json")
+
+
+def test_what_a_generator_writes_is_run_and_what_is_no_program_is_a_guess(
+    runs: Path, data: Data, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = runs / "super-clevr-default-generator-0"
+    study = SuperClevr(SMALL, generator=folder, store=data.store)
+    (exam,) = study.exams(part="validation")
+    asked = next(iter(exam.pieces()))
+    seen = asked.observed()
+    texts = asked.text.tolist() if asked.text is not None else []
+    written = of_super_clevr.programs_written(folder, texts[:5], study.study.asking.dialect)
+    assert len(written) == 5
+    programs = [read_in(study.study.asking, text) for text in texts]
+    some = [program if row % 2 else None for row, program in enumerate(programs)]
+    monkeypatch.setattr(of_super_clevr, "programs_written", lambda *_: some)
+    given = named(study, "nsvqa").predict(seen)
+    read = named(SuperClevr(SMALL, store=data.store), "nsvqa").predict(seen)
+    assert np.array_equal(given[1::2], read[1::2])
+    assert (given[::2] == 1 / given.shape[1]).all()
+
+
+def test_a_generator_is_asked_what_it_has_learnt(runs: Path, data: Data) -> None:
+    study = SuperClevr(SMALL, generator=runs / "super-clevr-default-generator-0", store=data.store)
+    assert [exam.name for exam in study.exams()] == ["object"]
+    with pytest.raises(UserError, match="has learnt to read questions about objects alone, not part"):
+        study.exams(["part"])
+    with pytest.raises(UserError, match="is no run of a generator"):
+        SuperClevr(SMALL, generator=runs / "super-clevr-default-lstm-0", store=data.store).exams()
+
+
+def test_a_generator_learns_to_write_the_programs(data: Data) -> None:
+    """The same few questions again and again, until they are written token for token."""
+    import torch
+
+    from recombine.solvers.parsing import ProgramLesson, exact, write
+    from recombine.solvers.training.batches import Stage
+
+    questions = data.questions("default", "train").rows(slice(0, 8))
+    network = NETWORKS.network(job_for("generator"), data)
+    lesson = ProgramLesson(network, questions, (Stage(np.arange(8)),), lambda _: {})
+    steps = torch.optim.Adam(network.parameters(), 3e-3)
+    for _ in range(60):
+        steps.zero_grad()
+        lesson.loss(np.arange(8)).backward()
+        steps.step()
+    network.eval()
+    assert exact(write(network, questions), questions).all()
