@@ -35,7 +35,7 @@ DOUBTS = (1e-2, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6)
 TRIED = 16
 """Validation episodes of each split that a doubt is chosen on."""
 KEPT = Path("docs/results/data/curi-induction.json")
-SIZES = ("100", "100@4096", "24")
+SIZES = ("100", "100@4096")
 """Of the runs that a page shows, the first that has all splits: episodes of each, and scenes of the world."""
 NETWORKS_PAGE = Path("docs/results/curi-networks.md")
 MODALITIES = ("schema", "image", "sound")
