@@ -15,6 +15,8 @@ from typing import Any
 from numba import njit
 
 IMPORTED = re.compile(rb"^from (recombine[\w.]*) import", re.MULTILINE)
+UNCALLED: dict[str, Any] = {"no_cfunc_wrapper": True}
+"""What C would call a loop by takes time to compile, and nothing calls it so."""
 MINE = re.compile(rb"^from recombine\.(store|render)\.compiled import", re.MULTILINE)
 
 
@@ -22,7 +24,7 @@ def compiled(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """A compiled loop: `@compiled`, or `@compiled(error_model="numpy")`; the options are those of `numba.njit`."""
     if function is None:
         return lambda one: compiled(one, **options)
-    made: Any = njit(cache=True, **options)(function)
+    made: Any = njit(cache=True, **UNCALLED, **options)(function)
     kept: Any = getattr(getattr(made, "_cache", None), "_cache_file", None)
     if hasattr(kept, "_source_stamp"):
         kept._source_stamp = (kept._source_stamp, digest_of(Path(function.__code__.co_filename)))

@@ -20,6 +20,7 @@ from recombine.semantics.table import BLOCK, Table
 from recombine.store.compiled import compiled
 from recombine.store.errors import UserError
 from recombine.store.key import Key
+from recombine.store.loops import copy
 
 Negatives = Literal["hard", "easy"]
 
@@ -253,7 +254,7 @@ def _easy(
 @compiled
 def _find_rivals(by_scene: np.ndarray, sense: int, positives: np.ndarray, rivals: np.ndarray) -> None:
     """The senses that accept all positives, as bits; the sense itself is left out."""
-    rivals[:] = by_scene[positives[0]]
+    copy(by_scene[positives[0]], rivals)
     for scene in positives[1:]:
         rivals &= by_scene[scene]
     rivals[sense >> 6] &= ~(np.uint64(1) << np.uint64(sense & 63))
@@ -344,7 +345,7 @@ def _reach(
     accept = np.zeros(by_scene.shape[1], np.uint64)
     for e in range(len(start) - 1):
         here = range(start[e], start[e + 1])
-        accept[:] = widest
+        copy(widest, accept)
         for i in here:
             if label[i]:
                 accept &= by_scene[scene[i]]

@@ -65,10 +65,11 @@ def write_demo(out: str | Path, *, workers: int = 1, store: Store | None = None,
     file = free_file(out, (".html",))
     home = (store or Store.default()).home
     with ProcessPoolExecutor(2, get_context("spawn"), become_worker) as beside:
-        # On a new machine most of the time goes into compiling, which is a matter of each process alone.
-        others, vehicles = beside.submit(_others, home), beside.submit(_vehicles, home)
+        # On a new machine most of the time goes into compiling. So what uses the same loops is one piece of work, and
+        # the picture is first: the episode is drawn by the same loops.
+        others = [beside.submit(make, home) for make in (_question, _vehicles, _question_gaps, _drawn_concepts)]
         with Curi("demo", "release", workers=workers, store=store, progress=progress) as curi:
-            told = list(_story(curi, others, vehicles))
+            told = list(_story(curi, *others))
             folded = [section_of(untimed(chapter), folded=True) for chapter in curi.chapters()]
         write_text(
             file, page("Recombine: what a learner cannot put together", [*told, *folded], SUBTITLE, compact=True)
@@ -76,18 +77,23 @@ def write_demo(out: str | Path, *, workers: int = 1, store: Store | None = None,
     return file
 
 
-def _story(curi: Curi, others: "Future[dict[str, Any]]", vehicles: "Future[tuple[str, Gaps]]") -> Iterator[Section]:
+def _story(
+    curi: Curi,
+    question: "Future[str]",
+    vehicles: "Future[str]",
+    asked: "Future[tuple[Gaps, Gaps]]",
+    concepts: "Future[tuple[str, str, Gaps]]",
+) -> Iterator[Section]:
     gaps = curi.gap()
     number = curi.telling_episode(STORY_SPLIT)
     view = curi.episode_view(STORY_SPLIT, number, media=Media(sounds=1))
-    found = others.result()
     yield Section("Where the weak learner fails", episode_story(view), INTROS["episode"])
-    yield Section("A question, step by step", found["question"], INTROS["question"])
-    yield Section("Concepts that draw", found["images"], found["about"])
-    drawn, shifts = vehicles.result()
-    yield Section("Vehicles", drawn, INTROS["vehicles"])
+    yield Section("A question, step by step", question.result(), INTROS["question"])
+    images, about, world = concepts.result()
+    yield Section("Concepts that draw", images, about)
+    yield Section("Vehicles", vehicles.result(), INTROS["vehicles"])
     yield Section("What a scene sounds like", sound_card(view), INTROS["sound"])
-    closure, world = found["gaps"]
+    closure, shifts = asked.result()
     charts = "".join((_plot(gaps), _plot(closure), _plot(shifts, SEEN), _plot(world)))
     yield Section("The gap of each benchmark", f'<div class="plots">{charts}</div>', INTROS["gaps"])
 
@@ -98,20 +104,22 @@ def _plot(gaps: Gaps, how: str = "") -> str:
     return chart(gaps.chart(width=NARROW), said, gaps.chart(width=PHONE))
 
 
-def _others(home: Path) -> dict[str, Any]:
-    """What another process makes meanwhile; first the picture, so that its compiled loops are there for the episode."""
-    questions = list(example_questions())
-    drawn = question_story(questions[1])
+def _question(home: Path) -> str:
+    """A question that CLEVR never asks, about a scene in a picture."""
+    return question_story(list(example_questions())[1])
+
+
+def _question_gaps(home: Path) -> tuple[Gaps, Gaps]:
+    """What ideal learners lose on questions of CLOSURE, and observers of vehicles when the world shifts."""
     store = Store(home)
-    with ConceptWorld(store=store) as world, Closure(store=store) as closure:
-        images, about = _images(world)
-        gaps = [closure.gap(), world.gap()]
-    return {
-        "question": drawn,
-        "images": images,
-        "about": about,
-        "gaps": gaps,
-    }
+    with Closure(store=store) as closure, SuperClevr(noise=NOISE, store=store) as vehicles:
+        return closure.gap(), vehicles.gap(SHIFTS)
+
+
+def _drawn_concepts(home: Path) -> tuple[str, str, Gaps]:
+    """Images of ConceptWorld, what they are, and the gaps of its experiments."""
+    with ConceptWorld(store=Store(home)) as world:
+        return *_images(world), world.gap()
 
 
 def _images(world: ConceptWorld) -> tuple[str, str]:
@@ -135,14 +143,8 @@ SEEN = (
 COLORS = ("red", "blue", "green", "yellow", "cyan", "purple", "brown")
 
 
-def _vehicles(home: Path) -> tuple[str, Gaps]:
-    """One of every few vehicles in a row, and what ideal observers of vehicles lose when the world shifts."""
-    drawn = _strip()
-    with SuperClevr(noise=NOISE, store=Store(home)) as study:
-        return drawn, study.gap(SHIFTS)
-
-
-def _strip() -> str:
+def _vehicles(home: Path) -> str:
+    """One of every few vehicles in a row."""
     from recombine.render.fine import modelled
     from recombine.render.instances import Instance, Look, gather
 

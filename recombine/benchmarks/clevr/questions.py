@@ -27,6 +27,7 @@ from recombine.solvers.programs import ACTS
 from recombine.store.compiled import compiled
 from recombine.store.errors import UserError
 from recombine.store.key import Key
+from recombine.store.loops import copy, permutation
 from recombine.world.scenes import Scenes
 
 OPERATIONS = (*("describe" if act == "filter" else act for act in ACTS), "link")
@@ -317,18 +318,21 @@ def _search(
     described = np.full((MOST_SLOTS, len(sizes)), NONE, np.uint8)
     related = np.full(MOST_RELATIONS, NONE, np.uint8)
     referents = np.full(MOST_REFERENTS, NONE, np.uint8)
+    options = np.empty(answers.shape[1], np.int64)
     for scene in range(len(codes)):
         there, code, far, link = spans[scene], codes[scene], beyond[scene], links[scene]
         _fill_masks(code, there, masks)
         kept = 0
-        for f in rng.permutation(families):
+        for f in permutation(rng, families):
             if kept == each:
                 break
-            options = answers[f][answers[f] >= 0]
-            if asked[f] >= 0:
-                options = options[masks[asked[f], options] != 0]
+            several = 0
+            for answer in answers[f]:
+                if answer >= 0 and (asked[f] < 0 or masks[asked[f], answer] != 0):
+                    options[several] = answer
+                    several += 1
             done = False
-            for choice in rng.permutation(len(options)):
+            for choice in permutation(rng, several):
                 wanted = options[choice]
                 for _ in range(tries):
                     described[:] = NONE
@@ -355,9 +359,10 @@ def _search(
                 out_scene[made] = scene
                 out_family[made] = f
                 out_answer[made] = wanted
-                out_described[made] = described
-                out_related[made] = related
-                out_referents[made] = referents
+                for slot in range(len(described)):
+                    copy(described[slot], out_described[made, slot])
+                copy(related, out_related[made])
+                copy(referents, out_referents[made])
                 made += 1
                 kept += 1
     return made
@@ -657,8 +662,7 @@ def _balance_once(
         while end < len(scene) and scene[end] == scene[start]:
             kept += chosen[end]
             end += 1
-        for place in np.argsort(used[family[start:end]], kind="mergesort"):
-            q = start + place
+        for q in _rarest_first(family, start, end, used):
             if kept == each:
                 break
             if not chosen[q] and (anything or _welcome(said[family[q]], answer[q])):
@@ -669,6 +673,19 @@ def _balance_once(
         missing += each - kept
         start = end
     return missing
+
+
+@compiled
+def _rarest_first(family: np.ndarray, start: int, end: int, used: np.ndarray) -> np.ndarray:
+    """The rows from start to end by how often their family was used, as they come where that is the same."""
+    order = np.arange(start, end)
+    for i in range(1, len(order)):
+        row, at = order[i], i
+        while at > 0 and used[family[order[at - 1]]] > used[family[row]]:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = row
+    return order
 
 
 @compiled

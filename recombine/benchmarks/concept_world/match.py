@@ -14,6 +14,7 @@ from recombine.benchmarks.concept_world.plan import Plan
 from recombine.benchmarks.concept_world.symmetry import group_of, pieces_of
 from recombine.store.compiled import compiled
 from recombine.store.limit import watched
+from recombine.store.loops import copy
 from recombine.world.scenes import ABSENT
 
 MOST = 20_000_000
@@ -202,7 +203,7 @@ def _match(  # type: ignore[no-untyped-def]
     while depth >= 0 and not stop[0]:
         if depth == pieces:
             if count == 0:
-                first[:] = at
+                copy(at, first)
             count += 1
             if count >= most:
                 return count
