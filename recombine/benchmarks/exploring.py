@@ -15,12 +15,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from recombine.benchmarks.study import Study
+from recombine.render.png import png
+from recombine.render.schematic import phrases
+from recombine.report.picture import outline_path
 from recombine.report.table import Table
 from recombine.solvers.sitting import Answering, answered
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.tasks.exam import Exam
 from recombine.tasks.examples import Examples
+from recombine.world.scenes import Scenes
 
 ASKED = 8
 """Questions or images of a round, where an exam has no episodes."""
@@ -332,6 +336,38 @@ class Explorer:
             )
             for i in apart
         ]
+
+
+class TracedExplorer(Explorer):
+    """One whose scenes are drawn by the ray tracer."""
+
+    pixels: ClassVar[tuple[int, int]]
+    close: ClassVar[tuple[int, int]]
+    """The size at which a scene is looked at closely."""
+
+    def _alone(self, number: int) -> Scenes:
+        """The scene of a number."""
+        raise NotImplementedError
+
+    def outlined(self, alone: Scenes) -> tuple[Part, ...]:
+        """The objects of a scene in words, with their outlines."""
+        from recombine.render.raytrace import raytrace
+
+        masks = raytrace(alone, *self.close, ("objects",)).objects
+        assert masks is not None
+        return tuple(Part(name, outline_path(masks[0] == i)) for i, name in enumerate(phrases(alone.objects(0))))
+
+    def picture(self, number: int) -> bytes:
+        from recombine.render.raytrace import raytrace
+
+        rgb = raytrace(self._alone(number), *self.pixels, ("rgb",)).rgb
+        assert rgb is not None
+        return png(rgb[0], 1)
+
+    def large(self, number: int) -> bytes:
+        from recombine.render.fine import traced
+
+        return png(traced(self._alone(number), *self.close)[0], 1)
 
 
 def _right(said: np.ndarray, piece: Examples) -> np.ndarray:

@@ -21,11 +21,10 @@ from recombine.render.mesh_floor import light_floor
 from recombine.render.mesh_library import PART, library
 from recombine.render.mesh_shading import Stage, group_spots, kind_table, normal_at, shade_spots, within, work_space
 from recombine.render.rays import ray, to_ground
-from recombine.render.raytrace import LAYERS, SIDE, Pictures, screen
+from recombine.render.raytrace import Pictures, check_wanted, empty_layers, screen
 from recombine.render.shadow import ONE, ZERO
 from recombine.render.spots import AROUND, TILE, WEIGHTS, choose_spots, find_busy, tile_of
 from recombine.render.zbuffer import TRIANGLES, cover, ground, project
-from recombine.store.errors import UserError
 from recombine.world.camera import Camera
 
 
@@ -33,23 +32,14 @@ def draw_models(
     instances: Instances, width: int, height: int, want: Collection[str] = ("rgb", "objects", "depth")
 ) -> Pictures:
     """Pictures of scenes of models in any size, with the layers that are wanted."""
-    if unknown := [name for name in want if name not in LAYERS]:
-        raise UserError(f"a picture has no {', '.join(unknown)}; choose from {', '.join(LAYERS)}")
-    if not want:
-        raise UserError(f"a picture of nothing was asked for; choose from {', '.join(LAYERS)}")
-    if not (1 <= width <= SIDE and 1 <= height <= SIDE):
-        raise UserError(f"a picture has 1 to {SIDE} pixels a side, not {width} x {height}")
+    check_wanted(want, width, height)
     camera = Camera(width, height)
     check(instances, camera)
-    made = {
-        name: np.empty((len(instances), height, width, *last), dtype)
-        for name, (dtype, last) in LAYERS.items()
-        if name in want
-    }
+    made = empty_layers(len(instances), width, height, want)
     draw = _Scene(instances, camera)
     for scene in range(len(instances)):
         draw(scene, {name: layer[scene] for name, layer in made.items()})
-    return Pictures(**{name: made.get(name) for name in LAYERS})
+    return Pictures.of(made)
 
 
 class _Scene:

@@ -21,7 +21,7 @@ from recombine.render.instances import check as check_instances
 from recombine.render.mesh import Mesh, bodies_of_mesh
 from recombine.render.photo_models import bodies_of_models
 from recombine.render.primitives import Primitives, check
-from recombine.render.raytrace import LAYERS, SIDE, Pictures, screen
+from recombine.render.raytrace import Pictures, check_wanted, empty_layers, screen
 from recombine.render.solids import solids
 from recombine.render.studio import Body, Studio, Words, bodies_of
 from recombine.store.errors import UserError
@@ -52,7 +52,9 @@ def photograph(
     meshes: Sequence[Sequence[Mesh]] = (),
 ) -> Pictures:
     """Photos of scenes, with the layers that are wanted; `meshes` are further things, scene by scene."""
-    _check(want, width, height, samples)
+    check_wanted(want, width, height)
+    if samples < 1:
+        raise UserError(f"a photo takes at least 1 sample per pixel, not {samples}")
     camera, things = Camera(width, height), solids(scenes) if isinstance(scenes, Scenes) else scenes
     if isinstance(things, Instances):
         check_instances(things, camera)
@@ -61,11 +63,7 @@ def photograph(
     if meshes and len(meshes) != len(things):
         raise UserError(f"there are meshes for {len(meshes)} scenes, but there are {len(things)} scenes")
     studio = Studio(load_mitsuba())
-    made = {
-        name: np.empty((len(things), height, width, *last), dtype)
-        for name, (dtype, last) in LAYERS.items()
-        if name in want
-    }
+    made = empty_layers(len(things), width, height, want)
     for scene in range(len(things)):
         jitter = things.camera[scene]
         bodies = bodies_of_models(things, scene) if isinstance(things, Instances) else bodies_of(things, scene)
@@ -74,18 +72,7 @@ def photograph(
         shot = _Shot(studio, camera, jitter, things.lamps[scene], bodies)
         for name, layer in shot.layers(want, samples).items():
             made[name][scene] = layer
-    return Pictures(**{name: made.get(name) for name in LAYERS})
-
-
-def _check(want: Collection[str], width: int, height: int, samples: int) -> None:
-    if unknown := [name for name in want if name not in LAYERS]:
-        raise UserError(f"a picture has no {', '.join(unknown)}; choose from {', '.join(LAYERS)}")
-    if not want:
-        raise UserError(f"a picture of nothing was asked for; choose from {', '.join(LAYERS)}")
-    if not (1 <= width <= SIDE and 1 <= height <= SIDE):
-        raise UserError(f"a picture has 1 to {SIDE} pixels a side, not {width} x {height}")
-    if samples < 1:
-        raise UserError(f"a photo takes at least 1 sample per pixel, not {samples}")
+    return Pictures.of(made)
 
 
 @cache

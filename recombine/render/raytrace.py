@@ -5,7 +5,7 @@ how deep it lies and which way its surface faces. The ground is no object. The s
 batch and in any process.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -53,29 +53,40 @@ class Pictures:
     def __len__(self) -> int:
         return next(len(layer) for layer in vars(self).values() if layer is not None)
 
+    @classmethod
+    def of(cls, made: Mapping[str, np.ndarray]) -> "Pictures":
+        return cls(**{name: made.get(name) for name in LAYERS})
 
-def raytrace(
-    scenes: Scenes | Primitives, width: int, height: int, want: Collection[str] = ("rgb", "objects", "depth")
-) -> Pictures:
-    """Pictures of scenes in any size, with the layers that are wanted."""
+
+def check_wanted(want: Collection[str], width: int, height: int) -> None:
+    """Refuse layers and sizes that no picture has."""
     if unknown := [name for name in want if name not in LAYERS]:
         raise UserError(f"a picture has no {', '.join(unknown)}; choose from {', '.join(LAYERS)}")
     if not want:
         raise UserError(f"a picture of nothing was asked for; choose from {', '.join(LAYERS)}")
     if not (1 <= width <= SIDE and 1 <= height <= SIDE):
         raise UserError(f"a picture has 1 to {SIDE} pixels a side, not {width} x {height}")
+
+
+def empty_layers(n: int, width: int, height: int, want: Collection[str]) -> dict[str, np.ndarray]:
+    """Room for the layers that are wanted of n pictures."""
+    kinds = {name: kind for name, kind in LAYERS.items() if name in want}
+    return {name: np.empty((n, height, width, *last), dtype) for name, (dtype, last) in kinds.items()}
+
+
+def raytrace(
+    scenes: Scenes | Primitives, width: int, height: int, want: Collection[str] = ("rgb", "objects", "depth")
+) -> Pictures:
+    """Pictures of scenes in any size, with the layers that are wanted."""
+    check_wanted(want, width, height)
     camera, primitives = Camera(width, height), solids(scenes) if isinstance(scenes, Scenes) else scenes
     check(primitives, camera)
-    made = {
-        name: np.empty((len(primitives), height, width, *last), dtype)
-        for name, (dtype, last) in LAYERS.items()
-        if name in want
-    }
+    made = empty_layers(len(primitives), width, height, want)
     draw = _Scene(width, height)
     rows, lamps, views = table(primitives), lamp_table(primitives.lamps), camera.view(primitives.camera)
     for scene, (start, stop) in enumerate(pairwise(primitives.first.tolist())):
         draw(rows[start:stop], lamps[scene], views[scene], camera.focal, {n: layer[scene] for n, layer in made.items()})
-    return Pictures(**{name: made.get(name) for name in LAYERS})
+    return Pictures.of(made)
 
 
 @cache

@@ -8,7 +8,7 @@ by which its logits are multiplied, and one for each spread.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -174,6 +174,16 @@ class Parser:
     @property
     def attributes(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self.names)
+
+    def need(self, wanted: Mapping[str, Sequence[str]], what: str, file: Path, closer: bool = False) -> "Parser":
+        """This one, if these are its attributes and values; perhaps it must also look closer."""
+        own, asked = ({name: {*values} for name, values in some.items()} for some in (dict(self.names), wanted))
+        if own != asked or (closer and self.closer is None):
+            raise UserError(
+                f"{file} is a parser for {self.world or 'another world'}: it sees {', '.join(self.attributes)} with "
+                f"other values than {what} have"
+            )
+        return self
 
     def perceive(self, pixels: np.ndarray) -> Perceived:
         """What stands in pictures of any size, uint8[n, height, width, 3]."""
@@ -416,3 +426,11 @@ def ground(centre: Tensor, height: int, width: int) -> Tensor:
     ray = view[FORWARD] + across[:, None] * view[RIGHT] - down[:, None] * view[UP]
     steep = (HEIGHT - view[POSITION, 2]) / ray[:, 2].clamp(max=-0.1)
     return view[POSITION, :2] + steep[:, None] * ray[:, :2]
+
+
+@cache
+def parser_in(file: Path) -> Parser:
+    """The parser of a file."""
+    if not file.exists():
+        raise UserError(f"there is no parser {file}; train it with `make parsers`, or give the file of another")
+    return Parser.load(file)

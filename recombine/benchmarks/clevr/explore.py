@@ -15,12 +15,9 @@ from recombine.benchmarks.clevr.objects import IMAGE
 from recombine.benchmarks.clevr.pipeline import PARTS, ClevrPipeline, Part
 from recombine.benchmarks.clevr.program import write_program
 from recombine.benchmarks.clevr.trace import plain_scene, steps_in_words
-from recombine.benchmarks.exploring import Explorer, Group, Reading, SceneCard, Shot, Solution, page_of
-from recombine.benchmarks.exploring import Part as Outlined
+from recombine.benchmarks.exploring import Group, Reading, SceneCard, Shot, Solution, TracedExplorer, page_of
 from recombine.language.expr import Expr
-from recombine.render.png import png
 from recombine.render.schematic import phrases
-from recombine.report.picture import outline_path
 from recombine.report.table import Table
 from recombine.solvers.sitting import Answering
 from recombine.store.errors import UserError
@@ -31,14 +28,13 @@ SPLITS = (("iid", "New questions", "nothing is held out"),)
 NO_ANSWER = "no answer"
 
 
-class ClevrExplorer(Explorer):
+class ClevrExplorer(TracedExplorer):
     """What people can do with questions about scenes. Scenes are counted through the parts: train, val, test."""
 
     study: Any
     seen = ("pictures",)
     pixels = IMAGE
     close = 2 * IMAGE[0], 2 * IMAGE[1]
-    """The size at which a scene is looked at closely."""
     asked: ClassVar[Part] = "test"
     """The part of CLEVR whose scenes the exams are about."""
     languages: ClassVar[Mapping[str, str]] = {
@@ -89,28 +85,11 @@ class ClevrExplorer(Explorer):
         return Shot(number, "; ".join(phrases(batch.objects(place))))
 
     def scene(self, number: int) -> SceneCard:
-        from recombine.render.raytrace import raytrace
-
         alone = self._alone(number)
-        names = phrases(alone.objects(0))
-        masks = raytrace(alone, *self.close, ("objects",)).objects
-        assert masks is not None
-        parts = tuple(Outlined(name, outline_path(masks[0] == i)) for i, name in enumerate(names))
+        parts = self.outlined(alone)
         placed = zip(alone.objects(0), alone.position[0].tolist(), alone.extra["pixel"][0].tolist())
         data = [{**one, "position": position, "pixel": pixel} for one, position, pixel in placed]
-        return SceneCard(number, names, self.close, parts, data)
-
-    def picture(self, number: int) -> bytes:
-        from recombine.render.raytrace import raytrace
-
-        rgb = raytrace(self._alone(number), *self.pixels, ("rgb",)).rgb
-        assert rgb is not None
-        return png(rgb[0], 1)
-
-    def large(self, number: int) -> bytes:
-        from recombine.render.fine import traced
-
-        return png(traced(self._alone(number), *self.close)[0], 1)
+        return SceneCard(number, tuple(part.name for part in parts), self.close, parts, data)
 
     # --- playing
 

@@ -428,7 +428,8 @@ def _large(view: QuestionView, value: str) -> str:
 
 def question_terminal(view: QuestionView) -> RenderableType:
     """The question in words."""
-    tables = (_object_table(view), *((_part_table(view),) if view.parts else ()), _step_table(view))
+    things = [("Scene", "object", view.phrases), *([("Parts", "part", view.parts)] if view.parts else [])]
+    tables = (*(_thing_table(*one) for one in things), _step_table(view))
     parts: tuple[RenderableType, ...] = (_heading(view), *tables)
     return Group(*(Padding(part, (0, 0, 1, 0)) for part in parts))
 
@@ -446,20 +447,11 @@ def _heading(view: QuestionView) -> Text:
     return lines
 
 
-def _object_table(view: QuestionView) -> RichTable:
-    table = _plain_table("Scene")
-    table.add_column("object", justify="right")
+def _thing_table(title: str, kind: str, phrases: Sequence[str]) -> RichTable:
+    table = _plain_table(title)
+    table.add_column(kind, justify="right")
     table.add_column("")
-    for i, one in enumerate(view.phrases):
-        table.add_row(str(i), Text(one))
-    return table
-
-
-def _part_table(view: QuestionView) -> RichTable:
-    table = _plain_table("Parts")
-    table.add_column("part", justify="right")
-    table.add_column("")
-    for i, one in enumerate(view.parts):
+    for i, one in enumerate(phrases):
         table.add_row(str(i), Text(one))
     return table
 

@@ -6,7 +6,6 @@ their 200 pixels are fewer here.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from recombine.benchmarks.clevr.language import CLEVR_VOCABULARY, DIRECTIONS
 from recombine.benchmarks.clevr.relations import WAYS
 from recombine.benchmarks.clevr.world import CLEVR_RADII, ClevrWorld
 from recombine.solvers.training.settings import need_torch
-from recombine.store.errors import UserError
 from recombine.world.distribution import places_taken
 from recombine.world.scenes import Scenes, pack
 
@@ -24,7 +22,7 @@ need_torch()
 
 from recombine.solvers.attribute_training import AttributeLesson  # noqa: E402
 from recombine.solvers.parser_training import Lesson  # noqa: E402
-from recombine.solvers.perception import Parser, Perceived  # noqa: E402
+from recombine.solvers.perception import Parser, Perceived, parser_in  # noqa: E402
 
 FILE = Path(__file__).with_name("parser.safetensors")
 LESSON = Lesson("clevr", ClevrWorld(low=1, min_pixels=80), (320, 240))
@@ -36,23 +34,14 @@ CLOSER = AttributeLesson(
 """How the closer look at what was found is learnt."""
 
 
-@cache
 def parser(file: Path = FILE) -> Parser:
     """The parser that stands in this folder, or one's own."""
-    if not file.exists():
-        raise UserError(f"there is no parser {file}; train it with `make parsers`, or give the file of another")
-    return Parser.load(file)
+    return parser_in(file)
 
 
 def solids_parser(file: Path = FILE) -> Parser:
     """A parser that knows CLEVR's attributes and values."""
-    found = parser(file)
-    if {name: {*values} for name, values in found.names} != {a.name: {*a.values} for a in CLEVR_VOCABULARY}:
-        raise UserError(
-            f"{file} is a parser for {found.world or 'another world'}: it sees {', '.join(found.attributes)} with "
-            "other values than CLEVR's objects have"
-        )
-    return found
+    return parser(file).need({a.name: a.values for a in CLEVR_VOCABULARY}, "CLEVR's objects", file)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +78,7 @@ def look(image: Path, file: Path = FILE) -> Sight:
     """What is seen in a picture of one's own, a PNG file."""
     found = solids_parser(file)
     seen, size = found.look(
-        image, "object", "solids on a gray floor", "another --parser, such as super-clevr for vehicles"
+        image, "object", "solids on a gray floor", "another parser, such as super-clevr for vehicles"
     )
     return Sight(in_order(found, seen), size)
 

@@ -16,22 +16,19 @@ from recombine.benchmarks.curi.space import interesting
 from recombine.benchmarks.curi.spelling import Speller, infix, postfix
 from recombine.benchmarks.curi.study import Curi
 from recombine.benchmarks.exploring import (
-    Explorer,
     Group,
     Hypothesis,
-    Part,
     Reading,
     SceneCard,
     Shot,
     Solution,
+    TracedExplorer,
     page_of,
 )
 from recombine.language.expr import Expr, subterms
-from recombine.render.png import png
 from recombine.render.schematic import phrases
 from recombine.render.sound import Voicing, described, sounds
 from recombine.render.wave import to_wav
-from recombine.report.picture import outline_path
 from recombine.report.table import Table
 from recombine.semantics.fold import fold
 from recombine.semantics.table import Census
@@ -46,14 +43,13 @@ WORDS = ("and", "or", "not", "exists", "for_all", "all", "any", "count")
 """What a split of one's own may ask for, beside values and properties."""
 
 
-class CuriExplorer(Explorer):
+class CuriExplorer(TracedExplorer):
     """What people can do with CURI."""
 
     study: Curi
     seen = ("pictures", "sounds")
     pixels = IMAGE
     close = 3 * IMAGE[0], 3 * IMAGE[1]
-    """The size at which a scene is looked at closely."""
     thinker = "enumeration"
     languages: ClassVar[Mapping[str, str]] = {
         "English": "there is an object x such that x is blue and all other objects are cubes",
@@ -174,28 +170,10 @@ class CuriExplorer(Explorer):
         return batch[place : place + 1]
 
     def scene(self, number: int) -> SceneCard:
-        from recombine.render.raytrace import raytrace
-
         alone = self._alone(number)
-        objects = objects_of(alone, 0)
-        masks = raytrace(alone, *self.close, ("objects",)).objects
-        assert masks is not None
-        names = phrases(alone.objects(0))
-        parts = tuple(Part(name, outline_path(masks[0] == i)) for i, name in enumerate(names))
-        plays = described(alone, 0, Voicing(self._first_bin))
-        return SceneCard(number, names, self.close, parts, objects, plays)
-
-    def picture(self, number: int) -> bytes:
-        from recombine.render.raytrace import raytrace
-
-        rgb = raytrace(self._alone(number), *self.pixels, ("rgb",)).rgb
-        assert rgb is not None
-        return png(rgb[0], 1)
-
-    def large(self, number: int) -> bytes:
-        from recombine.render.fine import traced
-
-        return png(traced(self._alone(number), *self.close)[0], 1)
+        parts, plays = self.outlined(alone), described(alone, 0, Voicing(self._first_bin))
+        names = tuple(part.name for part in parts)
+        return SceneCard(number, names, self.close, parts, objects_of(alone, 0), plays)
 
     def sound(self, number: int) -> bytes:
         return to_wav(sounds(self._alone(number), Voicing(self._first_bin))[0])

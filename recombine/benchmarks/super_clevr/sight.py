@@ -6,7 +6,7 @@ variant of a factor: the parser that stands in this folder on those with parts a
 """
 
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ need_torch()
 from recombine.solvers.attribute_training import AttributeLesson  # noqa: E402
 from recombine.solvers.closer import PartsSeen, PartWords  # noqa: E402
 from recombine.solvers.parser_training import Lesson  # noqa: E402
-from recombine.solvers.perception import Parser, Perceived, chances  # noqa: E402
+from recombine.solvers.perception import Parser, Perceived, chances, parser_in  # noqa: E402
 
 FILE = Path(__file__).with_name("parser.safetensors")
 SIZE = 320, 240
@@ -60,24 +60,15 @@ def attributes(world: VehicleWorld, **changed: object) -> AttributeLesson:
 # --- looking ------------------------------------------------------------------------------------------------------
 
 
-@cache
 def parser(file: Path = FILE) -> Parser:
     """The parser that stands in this folder, or one's own."""
-    if not file.exists():
-        raise UserError(f"there is no parser {file}; train it with `make parsers`, or give the file of another")
-    return Parser.load(file)
+    return parser_in(file)
 
 
 def vehicle_parser(file: Path = FILE, world: VehicleWorld | None = None) -> Parser:
     """A parser that knows the attributes and values of vehicles."""
-    found, known = parser(file), (world or VehicleWorld()).vocabulary
-    wanted = {name: {*known[name].values} for name in READS}
-    if {name: {*values} for name, values in found.names} != wanted or found.closer is None:
-        raise UserError(
-            f"{file} is a parser for {found.world or 'another world'}: it sees {', '.join(found.attributes)} with "
-            "other values than Super-CLEVR's vehicles have"
-        )
-    return found
+    known = (world or VehicleWorld()).vocabulary
+    return parser(file).need({name: known[name].values for name in READS}, "Super-CLEVR's vehicles", file, closer=True)
 
 
 def in_order(parser: Parser, seen: Perceived, world: VehicleWorld) -> Perceived:
@@ -153,5 +144,5 @@ class Sight:
 def look(image: Path, file: Path = FILE) -> Sight:
     """What is seen in a picture of one's own, a PNG file."""
     found, world = vehicle_parser(file), VehicleWorld()
-    seen, size = found.look(image, "vehicle", "vehicles on a gray floor", "another --parser")
+    seen, size = found.look(image, "vehicle", "vehicles on a gray floor", "another parser")
     return Sight(in_order(found, seen, world), size, world)
