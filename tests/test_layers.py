@@ -178,3 +178,16 @@ def test_nothing_outside_a_folder_imports_a_benchmark(path: Path) -> None:
 def test_no_file_outside_is_named_after_a_benchmark() -> None:
     named = [path for path in [*OUTSIDE, *SHARED] if any(folder in path.stem for folder in FOLDERS)]
     assert named == []
+
+
+def test_an_error_speaks_of_no_flag_for_it_may_be_read_in_python() -> None:
+    """Whole commands aside, which are said as they are typed."""
+    told = []
+    for room in (*ROOMS, "explorer", "harness"):
+        for path in sorted((ROOT / room).rglob("*.py")):
+            for call in ast.walk(ast.parse(path.read_text())):
+                if isinstance(call, ast.Call) and getattr(call.func, "id", "") in ("UserError", "Exceeded"):
+                    said = "".join(str(one.value) for one in ast.walk(call) if isinstance(one, ast.Constant))
+                    if re.search(r"(?<![\w-])--[a-z]", said) and not re.search(r"recombine [a-z]+ |ray start", said):
+                        told.append(f"{path.relative_to(ROOT)}:{call.lineno} {said}")
+    assert told == []

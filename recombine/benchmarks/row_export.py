@@ -279,4 +279,4 @@ def _announce(asked: Asked, used: Used, drawing: Drawing, out: Path, format: str
         store.need(each * scenes)
     size = used.media * each * (4 / 3 if format == "jsonl" else 1)
     tell(f"{used.rows:,} rows use {scenes:,} {drawing.kind}, {drawn}; the rows take about {size_text(size)}")
-    need_room(out, size, f"{used.rows:,} rows", "ask for fewer --episodes, a smaller --size, or choose another --out")
+    need_room(out, size, f"{used.rows:,} rows", "ask for fewer rows, a smaller size, or choose another folder")

@@ -87,5 +87,5 @@ def free_port(host: str, port: int) -> socket.socket:
         listening.bind((host, port))
     except (OSError, OverflowError) as error:
         listening.close()
-        raise UserError(f"port {port} of {host} cannot be opened ({error}); choose another with --port") from error
+        raise UserError(f"port {port} of {host} cannot be opened ({error}); choose another port") from error
     return listening

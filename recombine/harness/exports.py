@@ -55,7 +55,7 @@ def export(tool: str, rows: Iterator[Row], out: Path, made: Made) -> int:
         nonlocal count
         for row in rows:
             if kind_of(row) == "sounds" and tool != "verifiers":
-                raise UserError(f"{tool} is given images or words, not sounds; choose --render images or words")
+                raise UserError(f"{tool} is given images or words, not sounds; render images or words")
             count += 1
             yield row
 
@@ -166,9 +166,9 @@ def vlmevalkit(rows: Iterator[Row], draft: Path, made: Made) -> str:
     table.writerow(["index", "image", "question", *letters, "answer", "category"])
     for index, row in enumerate(rows):
         if len(row.answers) > 1:
-            raise UserError("vlmevalkit asks one thing at a time; choose --form query")
+            raise UserError("vlmevalkit asks one thing at a time; choose the form query")
         if not row.media:
-            raise UserError("vlmevalkit is about images; choose --render images")
+            raise UserError("vlmevalkit is about images; render images")
         options = choices(row, made.benchmark)
         images = [base64.b64encode(file).decode() for file in row.media]
         asked = prompt(row).rpartition("\n")[0] if len(images) > 1 else "\n".join(_said(row))

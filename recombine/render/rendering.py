@@ -260,7 +260,7 @@ def announce(todo: list[Work], store: Store | None, out: Path | None, engine: En
     free = shutil.disk_usage(where).free
     what = f"{_in_words(left)} take about {size_text(size)}"
     if size > free:
-        smaller = "choose a smaller --scale or --size, only the --first scenes, or an --out on a bigger disk"
+        smaller = "choose a smaller scale or size, only the first scenes, or a folder on a bigger disk"
         raise UserError(f"{what}, but {where} has {size_text(free)} free; {smaller}")
     hands = "1 worker" if workers == 1 else f"{workers} workers"
     tell(f"{what}, about {time_of(max(seconds, 1))} on {hands}; {size_text(free)} are free")

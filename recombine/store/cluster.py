@@ -147,7 +147,7 @@ def refuse_others(nodes: Sequence[Node], folder: str | None, driver: Software | 
                 )
         if not node.sees:
             raise UserError(
-                f"node {node.name} does not see {folder}; the disk must be shared: set RECOMBINE_HOME (and --out) to "
+                f"node {node.name} does not see {folder}; the disk must be shared: set RECOMBINE_HOME (and out) to "
                 "a folder that all nodes see"
             )
 

@@ -41,7 +41,7 @@ class _Limit:
 
     def check(self) -> None:
         if process_time() > self.end:
-            raise Exceeded(f"{self.what} was stopped after {self.seconds:g} s; allow more with --limit, {ADVICE}")
+            raise Exceeded(f"{self.what} was stopped after {self.seconds:g} s; allow more with limit, {ADVICE}")
         now = monotonic()
         if now > self.look and self.size < inf:
             self.look = now + EVERY

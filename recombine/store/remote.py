@@ -294,7 +294,7 @@ def _recipe_of(there: Place) -> Recipe:
     if not STAGE.fullmatch(recipe.stage):
         raise UserError(f"{there.url}/{RECIPE} is of no stage of a store; it is no artefact")
     if recipe.stage == "dataset":
-        raise UserError(f"{there.url} is a dataset; say where it goes with --out")
+        raise UserError(f"{there.url} is a dataset; say with out where it goes")
     return recipe
 
 

@@ -130,7 +130,7 @@ class Store:
 
     def need(self, size: float) -> None:
         """Refuse to go on when the disk has less room than this."""
-        advice = "choose a smaller --scale, or set RECOMBINE_HOME to a folder on a bigger disk"
+        advice = "choose a smaller scale, or set RECOMBINE_HOME to a folder on a bigger disk"
         need_room(self.home, size, advice=advice)
 
     def _repair(self, recipe: Recipe, make: Callable[[Path], None]) -> None:

@@ -77,7 +77,7 @@ def flock(descriptor: int, how: int, file: Path) -> None:
             raise
         raise UserError(
             f"the disk of {file.parent} knows no file locks ({error.strerror}), as Lustre mounted without flock; "
-            "have it mounted with flock, or set RECOMBINE_HOME (and --out) to another disk"
+            "have it mounted with flock, or choose another disk for RECOMBINE_HOME (and out)"
         ) from None
 
 

@@ -227,7 +227,7 @@ def test_what_the_command_says(invoke, tmp_path) -> None:
     from tests.commands import refused
 
     refused(invoke("explore", "--runs", tmp_path / "nowhere"), "is no folder")
-    refused(invoke("explore", "--port", "99999"), "choose another with --port")
+    refused(invoke("explore", "--port", "99999"), "choose another port")
 
 
 def test_vehicles_have_parts_and_one_layout_at_every_complexity(own_home: Path) -> None:

@@ -20,7 +20,7 @@ def test_without_a_limit_nothing_is_stopped() -> None:
 
 def test_too_long_is_told() -> None:
     with (
-        pytest.raises(Exceeded, match=r"counting was stopped after 0.01 s; allow more with --limit"),
+        pytest.raises(Exceeded, match=r"counting was stopped after 0.01 s; allow more with limit"),
         limited(0.01, what="counting"),
     ):
         while True:

@@ -218,7 +218,7 @@ def test_the_command_line(invoke: Run, folder: Path, tmp_path: Path) -> None:
     assert invoke("pull", place, "--out", tmp_path / "back").code == 0
     assert contents(tmp_path / "back") == contents(folder)
     refused(invoke("pull", place, "--out", tmp_path / "back"), "exists and is not empty")
-    refused(invoke("pull", place), "is a dataset; say where it goes with --out")
+    refused(invoke("pull", place), "is a dataset; say with out where it goes")
     refused(invoke("push", tmp_path / "nothing", place), "there is no folder and no artefact")
     refused(invoke("push", tmp_path, place), "has no recipe.json")
     refused(invoke("push", folder, "gopher://there"), "is no place that can be reached")

@@ -69,7 +69,7 @@ def test_a_training_asks_for_the_room_of_its_data_before_it_makes_them(
     pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombine[models]'")
     monkeypatch.setenv("RECOMBINE_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(room.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 100_000}))
-    refused(invoke("train", *words, "--out", tmp_path / "runs"), "free: choose a smaller --scale")
+    refused(invoke("train", *words, "--out", tmp_path / "runs"), "free: choose a smaller scale")
     assert not [*(tmp_path / "home").rglob("*.parquet")] and not (tmp_path / "runs").exists()
 
 

@@ -67,7 +67,7 @@ def by_pairs(made: MadeSplit) -> MadeSplit:
 def need_questions(rows: np.ndarray, split: str, part: str) -> np.ndarray:
     """Rows of questions, of which there must be some."""
     if not len(rows):
-        raise UserError(f"split '{split}' has no questions in its part {part}; take a larger --scale, or another split")
+        raise UserError(f"split '{split}' has no questions in its part {part}; take a larger scale, or another split")
     return rows
 
 

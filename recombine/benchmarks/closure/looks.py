@@ -79,7 +79,7 @@ def look_into(folder: Path, study: Data, one: Questions, view: QuestionView) -> 
     job = job_of(config, folder)
     if job.benchmark != "closure" or config["data"]["clevr"] != NETWORKS.data(job, study)["clevr"]:
         raise UserError(
-            f"{folder} is no run of closure on the questions of this scale and seed; give --scale and --seed"
+            f"{folder} is no run of closure on the questions of this scale and seed; give its scale and seed"
         )
     network = NETWORKS.network(job, study)
     load_best(folder / "checkpoints" / "best.safetensors", network, identity_of(config))

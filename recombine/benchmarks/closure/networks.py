@@ -201,13 +201,13 @@ class ClosureNetworks(Networks[Data]):
                 f"there is no split '{job.split}'; choose {ZERO_SHOT} or {FEW_SHOT}, or give the file of a split"
             )
         if (job.split == FEW_SHOT) != bool(own.begin):
-            raise UserError(f"runs on {FEW_SHOT}, and no others, need --begin with a run on {ZERO_SHOT}")
+            raise UserError(f"runs on {FEW_SHOT}, and no others, need begin: a run on {ZERO_SHOT}")
         if (own.view == "features") != bool(own.features):
-            raise UserError("the view 'features', and no other, needs --features with the folder that has them")
+            raise UserError("the view 'features', and no other, needs features: the folder that has them")
         if own.noise < 0 or (own.noise and own.view != "objects"):
             raise UserError(f"noise is a number above 0 for the view 'objects', not {own.noise:g} for '{own.view}'")
         if job.model == SPANS and job.split == FEW_SHOT:
-            raise UserError(f"the span parser learns on {ZERO_SHOT} alone; leave --split out")
+            raise UserError(f"the span parser learns on {ZERO_SHOT} alone; leave split out")
         scale = study.study.clevr.scale
         _check_shown(own.shown, scale.train * scale.questions)  # at most: some scenes have fewer
         if own.questions < 1:
@@ -403,11 +403,9 @@ class ClosureNetworks(Networks[Data]):
         config, weights = read_config(folder), folder / "checkpoints" / "best.safetensors"
         other = job_of(config, folder)
         if other.model not in PARSERS or config["data"]["clevr"] != self.data(job, study)["clevr"]:
-            raise UserError(
-                f"{folder} is no run of a generator or parser on the same questions; give one to --generator"
-            )
+            raise UserError(f"{folder} is no run of a generator or parser on the same questions; give one as generator")
         if not weights.is_file():
-            raise UserError(f"{weights} is not there; train that run first, or give another to --generator")
+            raise UserError(f"{weights} is not there; train that run first, or give another as generator")
         return weights, config, other
 
     # --- results

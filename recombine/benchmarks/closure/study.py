@@ -132,7 +132,7 @@ class Closure(Study):
         if is_file(split):
             raise UserError("networks are looked into with questions of the seven tests; name one of them")
         if part_of(part) == "train":
-            raise UserError("networks are looked into with questions about validation scenes; choose another --part")
+            raise UserError("networks are looked into with questions about validation scenes; choose another part")
         data = Data(self.study)
         return look_into(run, data, data.test(split, part_of(part)).rows(slice(number, number + 1)), view)
 

@@ -65,12 +65,12 @@ class Asked:
         if self.extension.too_many:
             notes.append(
                 f"'{self.name}' has too many alternatives to list: images are drawn choice by choice, not uniformly, "
-                "and are not counted; narrow it with --depth or --where"
+                "and are not counted; narrow it with depth or where"
             )
         if self._cut():
             notes.append(
                 f"images in which a definition stands inside itself more than {self.depth} times are left out; "
-                "--depth allows more"
+                "a larger depth allows more"
             )
         return notes
 

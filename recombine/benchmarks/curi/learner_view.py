@@ -312,7 +312,7 @@ def _answered(study: "Curi", folder: Path, some: Episodes, view: EpisodeView) ->
         raise UserError(f"{folder} is a run of {job.benchmark}, not of curi")
     pipeline = job.networks.open(job, study.store, InProcess())
     if pipeline.scenes_recipe.digest != study.study.scenes_recipe.digest:
-        raise UserError(f"{folder} learnt from other scenes than these; give its --scale, --edition and --seed")
+        raise UserError(f"{folder} learnt from other scenes than these; give its scale, edition and seed")
     network = job.networks.network(job, pipeline)
     load_best(folder / "checkpoints" / "best.safetensors", network, identity_of(config))
     solver = job.networks.solver(job, pipeline, network.eval())

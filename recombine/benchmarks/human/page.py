@@ -59,7 +59,7 @@ class People(Subject):
         free_file(out, ENDINGS)
         if judgements is None:
             raise UserError(
-                "the judgements are yours to fetch: name their file, such as --judgements responses_list1.txt; "
+                "the judgements are yours to fetch: name their file as judgements, such as responses_list1.txt; "
                 "recombine/benchmarks/human/README.md tells of its columns"
             )
         mine = _list_of(judgements, list, "--list", ())

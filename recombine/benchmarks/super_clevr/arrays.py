@@ -93,9 +93,7 @@ def digest_of(file: Path) -> str:
     try:
         return hashlib.blake2b(file.read_bytes(), digest_size=16).hexdigest()
     except OSError:
-        raise UserError(
-            f"there is no parser {file}; train it with `make parsers`, or give another to --parser"
-        ) from None
+        raise UserError(f"there is no parser {file}; train it with `make parsers`, or give another parser") from None
 
 
 class Data:

@@ -188,28 +188,28 @@ class SuperClevrNetworks(Networks[Data]):
         if not job.made:
             learnt(job.split)
         elif own.about == "part":
-            raise UserError("splits are made of questions about objects; leave --about out")
+            raise UserError("splits are made of questions about objects; leave about out")
         width, height = picture_size(own.picture)
         if min(width, height) < 32 or max(width, height) > 1_024:
             raise UserError(f"the sides of a picture have 32 to 1,024 pixels, not {own.picture}")
         if (own.view == "features") != bool(own.features):
-            raise UserError("the view 'features', and no other, needs --features with the folder that has them")
+            raise UserError("the view 'features', and no other, needs features: the folder that has them")
         if own.parser and own.view != "detections":
-            raise UserError(f"the view '{own.view}' needs no parser; leave --parser out, or give --view detections")
+            raise UserError(f"the view '{own.view}' needs no parser; leave parser out, or choose the view detections")
         if own.view == "detections" and own.about == "part":
-            raise UserError("detections are of objects; leave --about out, or choose another view")
+            raise UserError("detections are of objects; leave about out, or choose another view")
         if own.view == "detections":
             digest_of(_parser(job))
         if own.picture != PICTURE and own.view != "pixels":
-            raise UserError(f"the view '{own.view}' shows no pictures; leave --picture out")
+            raise UserError(f"the view '{own.view}' shows no pictures; leave picture out")
         if own.noise < 0 or (own.noise and own.view != "objects"):
             raise UserError(f"noise is a number above 0 for the view 'objects', not {own.noise:g} for '{own.view}'")
         if own.questions < 1:
             raise UserError(f"questions must be at least 1, not {own.questions}")
         if own.about == "part" and job.model in GIVEN_BOXES:
-            raise UserError(f"{NAMES[job.model]} is given objects, not their parts; leave --about out")
+            raise UserError(f"{NAMES[job.model]} is given objects, not their parts; leave about out")
         if own.about == "part" and job.split == "easy":
-            raise UserError("the variant 'easy' has no parts to ask about; choose another --split")
+            raise UserError("the variant 'easy' has no parts to ask about; choose another split")
         if job.model == NSCL and own.view == "features":
             raise UserError("NSCL is given the boxes of objects; choose the view pixels or objects")
         if job.model == MDETR and own.view != "pixels":

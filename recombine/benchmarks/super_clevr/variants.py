@@ -66,7 +66,7 @@ def tests_of(trained: str) -> tuple[str, ...]:
 def learnt(name: str) -> str:
     """The name of a variant that models are trained on."""
     if name in SAME:
-        raise UserError(f"the variant '{name}' is '{SAME[name]}' here; give that to --split")
+        raise UserError(f"the variant '{name}' is '{SAME[name]}' here; choose that split")
     if name not in LEARNT:
         raise UserError(f"nothing is trained on '{name}'; choose one of {', '.join(LEARNT)}")
     return name

@@ -259,8 +259,8 @@ def test_the_papers_settings() -> None:
     ("model", "split", "own", "said"),
     [
         ("mac", "counting", {}, "there is no split 'counting'; choose zero-shot or few-shot"),
-        ("mac", "few-shot", {}, "need --begin with a run on zero-shot"),
-        ("mac", "zero-shot", {"view": "features"}, "needs --features with the folder"),
+        ("mac", "few-shot", {}, "need begin: a run on zero-shot"),
+        ("mac", "zero-shot", {"view": "features"}, "needs features: the folder"),
         ("mac", "zero-shot", {"noise": -1.0}, "noise is a number above 0"),
         ("mac", "zero-shot", {"view": "pixels", "noise": 0.1}, "noise is a number above 0 for the view 'objects'"),
         ("mac", "zero-shot", {"questions": 0}, "questions must be at least 1"),

@@ -47,7 +47,7 @@ def test_what_would_never_end_is_stopped(tmp_path: Path, case: str, what) -> Non
     (tmp_path / "it.concepts").write_text(text)
     draw("f_pent")  # loops are compiled by now
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(Exceeded, match=r"was stopped after 0\.5 s; allow more with --limit"):
+    with pytest.raises(Exceeded, match=r"was stopped after 0\.5 s; allow more with limit"):
         what(tmp_path / "it.concepts", concept=name, limit=0.5)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1e6
 
