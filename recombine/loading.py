@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from recombine.benchmarks.concept_world.study import ConceptWorld
     from recombine.benchmarks.curi.study import Curi
     from recombine.benchmarks.study import Study
+    from recombine.benchmarks.super_clevr.study import SuperClevr
 
 
 @overload
@@ -20,6 +21,8 @@ def load(name: Literal["clevr"], **options: Any) -> "Clevr": ...
 def load(name: Literal["closure"], **options: Any) -> "Closure": ...
 @overload
 def load(name: Literal["concept-world"], **options: Any) -> "ConceptWorld": ...
+@overload
+def load(name: Literal["super-clevr"], **options: Any) -> "SuperClevr": ...
 @overload
 def load(name: str, **options: Any) -> "Study": ...
 def load(name: str, **options: Any) -> "Study":

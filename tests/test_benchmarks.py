@@ -4,10 +4,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import get_args, get_overloads
 
 import numpy as np
 import pytest
 
+import recombine as rc
 from recombine import benchmarks
 from recombine.benchmarks.language import Language
 from recombine.benchmarks.laws import LAWS, LawBroken
@@ -130,3 +132,13 @@ def test_a_benchmark_introduces_itself(name: str) -> None:
 def test_an_unknown_benchmark_is_refused_by_name() -> None:
     with pytest.raises(UserError, match="there is no benchmark 'clever'; choose one of clevr, closure, concept-world"):
         benchmarks.get("clever")
+
+
+def test_an_editor_knows_what_every_name_loads() -> None:
+    named = [get_args(one.__annotations__["name"]) for one in get_overloads(rc.load)]
+    assert sorted(sum(named, ())) == sorted(benchmarks.names())
+
+
+def test_a_keyword_that_a_study_lacks_is_answered_with_those_it_has() -> None:
+    with pytest.raises(TypeError, match=r"^Closure got an unexpected keyword argument 'edition'; it takes scale, seed"):
+        rc.Closure(edition="release")  # type: ignore[call-arg]

@@ -36,6 +36,17 @@ def test_every_command_has_help_with_an_example(run: Run, command: str) -> None:
     assert f"Example: recombine {command}" in " ".join(ran.out.split())
 
 
+def test_the_example_is_about_the_benchmark_that_is_named(run: Run) -> None:
+    for words, example in (("gap", "closure"), "gap closure"), (("show", "clevr"), "show clevr/one_hop --out"):
+        assert f"Example: recombine {example}" in " ".join(run(*words, "--help").out.split())
+    assert "curi" not in run("gap", "closure", "--help").out.partition("Example")[2]
+
+
+@pytest.mark.parametrize("name", benchmarks.names())
+def test_gap_offers_a_part_where_exams_have_parts(run: Run, name: str) -> None:
+    assert ("--part" in run("gap", name, "--help").out) == (name not in ("curi", "concept-world"))
+
+
 def test_list_names_every_benchmark(run: Run) -> None:
     listed = json.loads(run("list", "--json").out)
     assert [row["benchmark"] for row in listed] == [benchmarks.get(name).name for name in benchmarks.names()]

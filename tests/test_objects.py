@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
@@ -33,10 +33,11 @@ def test_every_public_name_is_there_for_editors_and_at_run_time() -> None:
 
 
 def test_every_study_is_typed_and_introduces_itself(tiny: rc.Curi, clevr: rc.Clevr) -> None:
-    for study in (rc.Curi, rc.Clevr, rc.Closure, rc.ConceptWorld):
+    for study in (rc.Curi, rc.Clevr, rc.Closure, rc.SuperClevr, rc.ConceptWorld):
         assert study.__doc__ and all(get_type_hints(study.__init__).values())
     assert repr(clevr) == "Clevr(edition='paper', scale='tiny', seed=0)"
     assert "<table" in clevr._repr_html_() and "edition='release'" in repr(tiny)
+    assert str(tiny.list()) == tiny.list().markdown() and "| Boolean |" in str(tiny.gap(["boolean"]))
 
 
 def test_episodes_are_a_sequence_of_objects(tiny: rc.Curi) -> None:
@@ -47,6 +48,10 @@ def test_episodes_are_a_sequence_of_objects(tiny: rc.Curi) -> None:
     assert episodes[-53].concept == one.concept == episodes[5:9][2].concept
     np.testing.assert_array_equal(np.concatenate([one.support_labels, one.query_labels]), columns.label[7])
     assert [scene.number for scene in (*one.support, *one.query)] == columns.scene[7].tolist()
+    some = episodes[5:9]
+    tensors: Any = some.torch()  # type: ignore[attr-defined]
+    assert repr(some) == f"4 of {episodes!r}" and len(tensors) == 4 and repr(tensors) == f"{some!r} for PyTorch"
+    assert some[1:][1].concept == one.concept == some[-2].concept
     view = tiny.show("boolean", 7)
     assert (view.concept_english, view.concept_infix) == (one.english, one.concept)
     assert [text for text, _ in one.hypotheses()] == [h.text for h in view.hypotheses]

@@ -96,8 +96,11 @@ class Opened(ABC):
     opened_with: Mapping[str, Any]
 
     def __new__(cls, *args: Any, **options: Any) -> Self:
-        made = super().__new__(cls)
-        made.opened_with = signature(cls).bind(*args, **options).arguments
+        made, known = super().__new__(cls), signature(cls)
+        try:
+            made.opened_with = known.bind(*args, **options).arguments
+        except TypeError as error:
+            raise TypeError(f"{cls.__name__} {error}; it takes {', '.join(known.parameters)}") from None
         return made
 
 

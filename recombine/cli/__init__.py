@@ -54,7 +54,7 @@ def app_for(words: Sequence[str]) -> typer.Typer:
     app.callback(invoke_without_command=True)(_version)
     for name, verb in VERBS.items():
         made = _command(name, verb, words[1:]) if words[:1] == [name] else _named(verb.help)
-        app.command(name, epilog=f"Example: [b]recombine {verb.example}[/b]")(made)
+        app.command(name, epilog=f"Example: [b]recombine {_example(verb, words)}[/b]")(made)
     for benchmark in map(benchmarks.get, benchmarks.names()):
         for name, help in benchmark.commands.items():
             if words[:1] != [name]:
@@ -69,6 +69,16 @@ def _version(version: Annotated[bool, typer.Option("--version", help="Print the 
     if version:
         out_console.print(__version__)
         raise typer.Exit
+
+
+def _example(verb: Verb, words: Sequence[str]) -> str:
+    """An example of a verb, about the benchmark that the words name."""
+    benchmark = _benchmark_in(words[1:])
+    if benchmark is None or re.search(rf"\b{benchmark.name}\b", verb.example):
+        return verb.example
+    plain = re.sub(r" --(?!out\b)\S+( (?!-)\S+)?", "", verb.example)  # another benchmark may lack its options
+    named = rf"\b({'|'.join(benchmarks.names())})(/\w+)?\b"
+    return re.sub(named, lambda found: benchmark.name + (f"/{benchmark.example}" if found[2] else ""), plain)
 
 
 def _named(help: str) -> Callable[[], None]:

@@ -185,6 +185,9 @@ class Gaps:
             text += " The best: of all learners here that do not recombine, chosen anew in every sample."
         return " ".join(filter(None, [text[0].upper() + text[1:], self.note, self.published if published else ""]))
 
+    def __str__(self) -> str:
+        return "\n\n".join(table.markdown() for table in self.briefs())
+
     def _repr_html_(self) -> str:
         return self.table().html()
 

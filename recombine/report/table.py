@@ -164,6 +164,9 @@ class Table:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RichTable]:
         yield self.rich(options.max_width)
 
+    def __str__(self) -> str:
+        return self.markdown()
+
     def _repr_html_(self) -> str:
         return self.html()
 

@@ -46,10 +46,13 @@ class Collection(Sequence[T], Generic[T]):
             def __getitem__(self, number: int) -> Any:
                 return make(examples[number])
 
+            def __repr__(self) -> str:
+                return f"{examples!r} for PyTorch"
+
         return View()
 
 
-class Some(Sequence[T], Generic[T]):
+class Some(Collection[T]):
     """Some examples of a collection."""
 
     def __init__(self, whole: Collection[T], places: range) -> None:
@@ -58,10 +61,8 @@ class Some(Sequence[T], Generic[T]):
     def __len__(self) -> int:
         return len(self.places)
 
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[T]: ...
-    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
-        places = self.places[index]
-        return Some(self.whole, places) if isinstance(places, range) else self.whole[places]
+    def item(self, number: int) -> T:
+        return self.whole.item(self.places[number])
+
+    def __repr__(self) -> str:
+        return f"{len(self):,} of {self.whole!r}"

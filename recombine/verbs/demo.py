@@ -67,9 +67,10 @@ def write_demo(out: str | Path, *, workers: int = 1, store: Store | None = None,
     with ProcessPoolExecutor(2, get_context("spawn"), become_worker) as beside:
         # On a new machine most of the time goes into compiling. So what uses the same loops is one piece of work, and
         # the picture is first: the episode is drawn by the same loops.
-        others = [beside.submit(make, home) for make in (_question, _vehicles, _question_gaps, _drawn_concepts)]
+        question, vehicles = beside.submit(_question, home), beside.submit(_vehicles, home)
+        asked, concepts = beside.submit(_question_gaps, home), beside.submit(_drawn_concepts, home)
         with Curi("demo", "release", workers=workers, store=store, progress=progress) as curi:
-            told = list(_story(curi, *others))
+            told = list(_story(curi, question, vehicles, asked, concepts))
             folded = [section_of(untimed(chapter), folded=True) for chapter in curi.chapters()]
         write_text(
             file, page("Recombine: what a learner cannot put together", [*told, *folded], SUBTITLE, compact=True)

@@ -44,6 +44,7 @@ from recombine.render.media import Drawing
 from recombine.render.png import png
 from recombine.render.rendering import Tell, quiet
 from recombine.report.document import Chapter
+from recombine.report.gaps import Gaps
 from recombine.report.table import Cell, Column, Table
 from recombine.store.engine import InProcess, Progress, silent
 from recombine.store.errors import UserError, none_such
@@ -131,6 +132,10 @@ class ConceptWorld(Study):
         chosen = self._named(splits)
         self.need_room(chosen)
         return of_exam.exams(self.study, chosen)
+
+    def gap(self, splits: Splits = (), part: str = "test") -> Gaps:
+        """The compositionality gap of each test of these experiments."""
+        return super().gap(splits, part)
 
     def row_sets(self, splits: Splits = (), part: Annotated[str, "train or test."] = "test") -> Sequence[RowSet]:
         """The images of the tests of some experiments, or those that are trained on; by default of all experiments."""

@@ -254,8 +254,8 @@ class Curi(Study):
         wanted = [metric for metric in self.metrics if metric in found["strong"]]
         return {who: {metric: marks[metric] for metric in wanted} for who, marks in found.items()}
 
-    def gap(self, splits: Splits = (), part: PartName = "test", *, negatives: NegativesName = "hard") -> Gaps:
-        """The compositionality gap of each split, by mAP and by class-balanced accuracy."""
+    def gap(self, splits: Splits = (), part: str = "test", *, negatives: NegativesName = "hard") -> Gaps:
+        """The compositionality gap of each split on test episodes, by mAP and by class-balanced accuracy."""
         self._room(len(splits) or len(self.study.splits))
         found = self._gap(self.exams(splits, part, negatives=negatives))
         note = pages.PUBLISHED if negatives == "hard" else pages.PUBLISHED_EASY
