@@ -26,7 +26,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recombine import __version__
+from recombine import __version__, benchmarks
+from recombine.benchmarks import carried
 from recombine.benchmarks.row_export import ROWS_NOTES, Asked, write
 from recombine.benchmarks.scoring import answered_by
 from recombine.metrics.gap import Gap, gap
@@ -55,6 +56,7 @@ PART = "test"
 UNCERTIFIED = ("workers", "store", "progress", "scale", "seed")
 """What a study is opened with that decides nothing, or is said apart."""
 ADVICE = "make it again, or copy it again"
+CARRIED_NOTE = f"`{carried.CARRIED}/` has the files that the test was made of; give the command inside this folder."
 
 
 @dataclass(frozen=True)
@@ -262,31 +264,36 @@ def _csv(found: Sequence[Earned]) -> str:
 
 def make(study: Study, out: Path, order: Order, tell: Tell = quiet) -> Path:
     """Rows, card and certificate in a new folder, all or nothing."""
+    said, places = carried.carried(order, type(study))
+    given = carried.digests(places)
+    chosen = {"fresh": said.plain(), **({"given": given} if given else {})}
+    chosen |= {name: said.options[name] for name in study.files_among(study.opened_with) if said.options}
     world, tests = tests_of(study, order.n, order.splits)
     sets = [test.rows for test in tests]
-    asked = Asked(world, sets, order.form, None, order.render, order.size, also={"fresh": order.plain()})
+    asked = Asked(world, sets, order.form, None, order.render, order.size, also=chosen)
     found = [earned(world, test) for test in tests]
-    certificate = _certificate(order, world, found)
+    certificate = _certificate(said, world, found, len({one.scenes for one in sets}) == 1)
 
     def add(draft: Path) -> None:
+        carried.write(places, draft)
         write_text(draft / LEARNERS, _csv(found))
         files = {name: _digest(draft / name) for name in _files(draft)}
         write_text(draft / CERTIFICATE, _signed({**certificate, "files": files}))
 
-    settings = {name: value for name, value in study.settings.items() if name != "scale"}
+    settings = {name: value for name, value in study.named.items() if name != "scale"}
     card = replace(
         world.card({}, "fresh"),
         settings={**settings, "n": order.n},
-        again=order.command(),
-        notes=(*ROWS_NOTES, *_notes(certificate)),
+        again=said.command(),
+        notes=(*ROWS_NOTES, *([CARRIED_NOTE] if given else []), *_notes(certificate)),
     )
-    return write(asked, out, order.format, {"fresh": order.plain()}, tell, card, add)
+    return write(asked, out, order.format, chosen, tell, card, add)
 
 
-def _certificate(order: Order, world: Study, found: Sequence[Earned]) -> dict[str, Any]:
+def _certificate(order: Order, world: Study, found: Sequence[Earned], shared: bool) -> dict[str, Any]:
+    """`shared` says whether the tests are about the same scenes."""
     rows = {who: np.concatenate([one.rows[who] for one in found]) for who in ("strong", "weak")}
     start = np.cumsum([0, *(one.cluster.max(initial=0) + 1 for one in found)])
-    shared = len({one.scenes for one in world.row_sets(order.splits, PART)}) == 1
     cluster = np.concatenate([one.cluster + (0 if shared else low) for one, low in zip(found, start)])
     whole = gap("all", "accuracy", rows["strong"], rows["weak"], len(cluster), Key(world.seed) / "fresh", cluster)
     return {
@@ -378,23 +385,29 @@ def changed(folder: Path, open: Opener) -> str | None:
     `open` opens a study by the name of its benchmark; everything is made again in a store of its own.
     """
     file, found = folder / CERTIFICATE, certificate_of(folder)
-    order = order_in(found, file)
+    said = order_in(found, file)
     if found.get("digest") != digest_of(found):
         return f"{file} was changed after it was written: its digest is not that of what it says"
     there = [name for name in _files(folder) if name in found["files"]]
     if missing := sorted(set(found["files"]) - set(there)):
         return f"{folder / missing[0]} is missing, and {CERTIFICATE} vouches for it"
+    given = (name for name in there if name.startswith(f"{carried.CARRIED}/"))
+    if other := next((name for name in given if _digest(folder / name) != found["files"][name]), None):
+        return f"{folder / other} was changed after {CERTIFICATE} was written, and everything here is made of it"
     if more := sorted(set(_files(folder)) - set(there)):
         return f"{folder / more[0]} is not one of the files that {CERTIFICATE} vouches for"
-    if sum(_rows_of(folder / name) for name in there if Path(name).suffix in READERS) < order.n // 2:
-        return f"{folder} has fewer rows than the {order.n:,} that {CERTIFICATE} speaks of"
+    if sum(_rows_of(folder / name) for name in there if Path(name).suffix in READERS) < said.n // 2:
+        return f"{folder} has fewer rows than the {said.n:,} that {CERTIFICATE} speaks of"
+    order = carried.uncarried(said, benchmarks.get(said.benchmark).study, folder, file)
     with TemporaryDirectory(prefix="recombine-check-") as place:
         made = _made_again(Path(place), order, file, open)
         difference = _difference(folder, made)
     if difference is None:
         return None
-    other = found.get("recombine")
-    return difference if other == __version__ else f"{difference} (made by recombine {other}, this is {__version__})"
+    version = found.get("recombine")
+    return (
+        difference if version == __version__ else f"{difference} (made by recombine {version}, this is {__version__})"
+    )
 
 
 def _rows_of(file: Path) -> int:

@@ -24,13 +24,14 @@ from recombine.store.store import Store, write_table
 from recombine.tasks.difficulty import Difficulty
 from recombine.tasks.row_files import WriteRows, by_number, refuse_format
 from recombine.tasks.rows import FORMS, TOGETHER, Answer, Row, RowSet, rows
-from recombine.world.scenes import Scenes, join
+from recombine.world.scenes import Scenes, digest_of, join
 
 if TYPE_CHECKING:
     from recombine.benchmarks.study import Study
 
 VERSION = 1
 """Raised when the same settings come to give other rows."""
+MEDIA_VERSION = 2
 FILE_BYTES = 2**27
 """About the most that a file of rows takes."""
 ROWS_NOTES = (
@@ -81,7 +82,7 @@ class Asked:
 
     def recipe(self, one: RowSet) -> Recipe:
         """What decides the rows of a set."""
-        said = {"benchmark": self.study.name, "settings": self.study.settings, "set": one.name, "part": one.part}
+        said = {"benchmark": self.study.name, "settings": self.study.named, "set": one.name, "part": one.part}
         asked = {"difficulty": self.difficulty.said} if self.difficulty.said else {}
         return Recipe("rows", VERSION, {**said, **asked, **self.also}, {})
 
@@ -98,17 +99,13 @@ class Asked:
             found.add(one.scenes, self.rows(one))
         return found
 
-    def media_recipe(self, drawing: Drawing) -> Recipe:
-        sets = {f"{one.name}/{one.part}": self.recipe(one).digest for one in self.sets}
-        return Recipe("media", VERSION, {"drawing": drawing, "first": self.first}, sets)
-
     def pack(self, used: "Used", drawing: Drawing, store: Store) -> Path:
         """The pictures or sounds of the scenes, made now where the store does not have them."""
 
         def make(draft: Path) -> None:
             self.study.engine.map(MakePack(str(draft), drawing), used.files, drawing.kind)
 
-        return store.get(self.media_recipe(drawing), make)
+        return store.get(used.recipe(drawing), make)
 
 
 @dataclass
@@ -146,6 +143,12 @@ class Used:
             self.files.append(Some(len(self.files), whole[:PER_FILE]))
             whole = whole[PER_FILE:]
         return [whole] if len(whole) else []
+
+    def recipe(self, drawing: Drawing) -> Recipe:
+        """Of their pictures or sounds, which depend on nothing but the scenes."""
+        return Recipe(
+            "media", MEDIA_VERSION, {"drawing": drawing}, {"scenes": digest_of(one.scenes for one in self.files)}
+        )
 
     def places(self, domain: str, row: Row) -> list[int]:
         return [self.place[domain, number] for number in row.scenes]
@@ -194,6 +197,7 @@ def write(
         "format": format,
         "render": asked.render,
         "size": asked.size,
+        **asked.also,
         **(
             {"difficulty": [f"{name}={value}" for name, value in hard.items()]}
             if (hard := asked.difficulty.said)
@@ -263,7 +267,7 @@ def _rows_per_file(used: Used, pack: Path | None) -> int:
 
 def _announce(asked: Asked, used: Used, drawing: Drawing, out: Path, format: str, tell: Tell) -> None:
     """Say how much room and time it takes; refuse it where there is not enough room."""
-    scenes, store, recipe = len(used.place), asked.study.store, asked.media_recipe(drawing)
+    scenes, store, recipe = len(used.place), asked.study.store, used.recipe(drawing)
     if store.has(recipe):
         each, drawn = Pack(store.path(recipe)).mean_size, "which are drawn already"
     else:

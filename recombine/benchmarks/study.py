@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recombine import __version__, benchmarks
+from recombine.benchmarks.carried import digests
 from recombine.benchmarks.laws import LAWS, LawBroken
 from recombine.benchmarks.row_export import Asked, stream
 from recombine.benchmarks.row_export import write as write_rows
@@ -51,7 +52,7 @@ from recombine.store.store import Store, read_table, write_table
 from recombine.tasks.difficulty import Difficulty
 from recombine.tasks.exam import Exam, Marks
 from recombine.tasks.examples import Examples
-from recombine.tasks.made_splits import MOST_ATOMS, Items, MadeSplit, check_wish, make_split, read_split, said_by
+from recombine.tasks.made_splits import MOST_ATOMS, Items, MadeSplit, check_wish, is_file, make_split, read_split
 from recombine.tasks.rows import Answer, Piece, Row, RowSet
 
 if TYPE_CHECKING:
@@ -163,6 +164,11 @@ class Study(Opened):
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    @classmethod
+    def files_among(cls, options: Mapping[str, Any]) -> Sequence[str]:
+        """Which of some options name a file or a folder, from which it is made."""
+        return ()
+
     @property
     def benchmark(self) -> Benchmark:
         return benchmarks.get(self.name)
@@ -171,6 +177,12 @@ class Study(Opened):
     def settings(self) -> dict[str, str | int]:
         """What decides its numbers."""
         return {"scale": self.scale_name, "seed": self.seed}
+
+    @property
+    def named(self) -> dict[str, str | int]:
+        """Its settings but for the names of files; what is in these, `own` says."""
+        files = self.files_among(self.opened_with)
+        return {name: value for name, value in self.settings.items() if name not in files}
 
     def __repr__(self) -> str:
         said = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
@@ -362,8 +374,14 @@ class Study(Opened):
         **more: Any,
     ) -> Asked:
         """The rows that are wanted; `more` is what a benchmark can be asked for besides."""
-        sets = self.row_sets(splits, part_named(part), **more)
-        return Asked(self, sets, form, first, render, size, Difficulty.read(difficulty))
+        sets, hard = self.row_sets(splits, part_named(part), **more), Difficulty.read(difficulty)
+        return Asked(self, sets, form, first, render, size, hard, self.own(splits))
+
+    def own(self, splits: Sequence[str] = ()) -> dict[str, Any]:
+        """What else decides its rows, besides its settings and the names of splits: what files of one's own say."""
+        options = [str(self.opened_with[name]) for name in self.files_among(self.opened_with)]
+        found = digests({name: Path(name) for name in (*filter(is_file, splits), *options)})
+        return {"own": sorted(found.values())} if found else {}
 
     def answers(self, asked: Asked, learner: str, seen: str | None = None) -> Iterator[Row]:
         """The rows with what a learner says of each: strong, weak, induction, or another that the benchmark has.
@@ -413,7 +431,7 @@ class Study(Opened):
     ) -> Path:
         """Write rows to a new folder, with the pictures or sounds that they use. Goes on where it was stopped."""
         place, asked = place_for(out), self.asked_rows(splits, part, form, first, render, size, difficulty)
-        return write_rows(asked, place, format, said_by(splits), tell)
+        return write_rows(asked, place, format, {}, tell)
 
     def atom(self, symbol: Symbol) -> str | None:
         """What a symbol is called when combinations are held out; nothing where it says nothing."""
@@ -544,7 +562,7 @@ class Study(Opened):
             refuse_format(format, self.formats)
         pixels = wanted(render, size, first) if isinstance(render, str) else render
         made = {"benchmark": self.name, **self.settings, **chosen, "format": format, "render": pixels}
-        made |= said_by(chosen.get("splits", ()))
+        made |= self.own(chosen.get("splits", ()))
         folder = None if out is None else Path(out)
         about = self.card(made)
         if pixels and used:
@@ -704,7 +722,10 @@ def command_for(verb: str, benchmark: str, made: Mapping[str, Any]) -> str:
     """The command that makes something again, by what decided it."""
     words = ["recombine", verb, benchmark]
     for name, value in made.items():
-        if name in ("benchmark", "rows", "concepts", "held out", "condition", "made") or not value:
+        if (
+            name in ("benchmark", "rows", "concepts", "held out", "held_out", "condition", "own", "language")
+            or not value
+        ):
             continue
         if isinstance(value, Wanted):
             words += ["--render", ",".join(value.kinds)]

@@ -28,7 +28,6 @@ import numpy as np
 
 from recombine.language.expr import Expr, Symbol, subterms
 from recombine.language.query import Where
-from recombine.store.checksums import checksum
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.outputs import free_file
@@ -198,12 +197,6 @@ def read_split(file: str | Path, benchmark: str, word: Word = str) -> MadeSplit:
     name = plain_name(said.get("name", Path(file).stem))
     train, test = map(tuple, sides)
     return MadeSplit(name, str(said.get("how", "own")), benchmark, tuple(map(tuple, pairs)), train, test, {}, word)
-
-
-def said_by(splits: Sequence[str]) -> dict[str, Any]:
-    """What files of splits say, as a digest of each: what is made of them depends on that, not on their names."""
-    found = {str(file): checksum(Path(file)) for file in splits if is_file(file) and Path(file).is_file()}
-    return {"made": found} if found else {}
 
 
 def is_file(name: str) -> bool:

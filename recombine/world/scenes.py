@@ -4,7 +4,8 @@ A set of objects is a mask: one unsigned integer per scene, bit i for object i. 
 `&`, counting is `np.bitwise_count`, "there is" is `!= 0` and "all" is `== present`.
 """
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -96,3 +97,16 @@ def join(batches: list[Scenes]) -> Scenes:
         np.concatenate([batch.position for batch in batches]),
         {name: np.concatenate([batch.extra[name] for batch in batches]) for name in first.extra},
     )
+
+
+def digest_of(batches: Iterable[Scenes]) -> str:
+    """Of everything that the scenes say, batch by batch."""
+    digest = hashlib.blake2b(digest_size=16)
+    for batch in batches:
+        columns = {"count": batch.count, "position": batch.position, **batch.codes, **batch.extra}
+        digest.update(
+            repr((batch.vocabulary, [(name, one.dtype, one.shape) for name, one in columns.items()])).encode()
+        )
+        for one in columns.values():
+            digest.update(np.ascontiguousarray(one).data)
+    return digest.hexdigest()

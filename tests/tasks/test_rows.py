@@ -20,6 +20,7 @@ from recombine.render.raytrace import raytrace
 from recombine.render.sheets import contact_sheet, strip
 from recombine.store.errors import UserError
 from recombine.store.store import Store, read_table
+from recombine.tasks.made_splits import MadeSplit
 from recombine.tasks.rows import Row
 from tests.commands import Run, refused
 
@@ -109,6 +110,20 @@ def test_pictures_are_those_of_the_scenes(tiny: Curi) -> None:
     for row in tiny.rows(["boolean"], first=2, render="images", size=SMALL):
         assert len(row.media) == len(row.scenes)
         assert all(row.media[i] == drawn(tiny, row.scenes[i]) for i in (0, 7, 30))
+
+
+def test_a_split_that_was_written_anew_has_pictures_of_its_own(clevr: Clevr, tmp_path: Path) -> None:
+    """Under the same name, in the same file."""
+    digests = set()
+    for pair in (("filter[color,red]", "filter[shape,cube]"), ("filter[color,blue]", "filter[shape,sphere]")):
+        file = MadeSplit("mine", "own", "clevr", (pair,)).write(tmp_path / "mine.json")
+        for row in clevr.again().rows([str(file)], first=4, render="images", size=SMALL):
+            scenes, place = clevr.study.scene("test", row.scenes[0])
+            rgb = raytrace(scenes[place : place + 1], 24, 16, ("rgb",)).rgb
+            assert rgb is not None and row.media == (png(rgb[0], LEVEL),)
+            digests.add(row.digest)
+        file.unlink()
+    assert len(digests) == 2
 
 
 def test_a_sheet_holds_every_picture(tiny: Curi) -> None:

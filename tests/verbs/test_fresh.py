@@ -15,11 +15,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from recombine import Clevr, Closure, ConceptWorld, Curi, SuperClevr, UserError
-from recombine.benchmarks import fresh
+from recombine import Clevr, Closure, ConceptWorld, Curi, SuperClevr, UserError, benchmarks
+from recombine.benchmarks import carried, fresh
+from recombine.benchmarks.curi.language import Lot
+from recombine.benchmarks.curi.spelling import Speller
 from recombine.benchmarks.fresh import CERTIFICATE, changed, digest_of, world_seed
 from recombine.benchmarks.study import Study
+from recombine.benchmarks.super_clevr.factors import composition
+from recombine.benchmarks.super_clevr.vehicles import vehicle
+from recombine.render.model_files import write_obj
 from recombine.store.store import Store
+from recombine.tasks.made_splits import MadeSplit
 from tests.commands import Run, refused
 
 COMPARE = (
@@ -230,6 +236,100 @@ def test_every_benchmark_gives_fresh_tests(name: str, own_home: Path, tmp_path: 
     assert said["rows"] == 5 and said["all"]["strong"]["value"] >= said["all"]["weak"]["value"]
     assert said["asked"]["options"] == options
     assert changed(folder, lambda named, **said: STUDIES[named][0](**said)) is None
+
+
+def with_own_concepts(folder: Path) -> tuple[type[Study], dict[str, Any], str]:
+    (folder / "mine.txt").write_text("\n".join(CONCEPTS))
+    tested = (CONCEPTS[0], CONCEPTS[5])
+    sides = ([one for one in CONCEPTS if one not in tested], tested)
+    train, test = ([repr(Speller(Lot()).read(one)) for one in side] for side in sides)
+    MadeSplit("halves", "own", "curi", (), tuple(train), tuple(test)).write(folder / "split.json")
+    return Curi, {"concepts": folder / "mine.txt"}, str(folder / "split.json")
+
+
+def with_own_experiments(folder: Path) -> tuple[type[Study], dict[str, Any], str]:
+    (folder / "mine.concepts").write_text(EXPERIMENT)
+    return ConceptWorld, {"concepts": folder / "mine.concepts"}, "towers"
+
+
+def with_own_vehicles(folder: Path) -> tuple[type[Study], dict[str, Any], str]:
+    (folder / "cars").mkdir()
+    for name in ("sedan", "truck", "biplane"):
+        write_obj(vehicle(name), folder / "cars" / f"my_{name}.obj")
+    return SuperClevr, {"vehicles": folder / "cars"}, "object"
+
+
+def with_own_colors(folder: Path) -> tuple[type[Study], dict[str, Any], str]:
+    (folder / "colors.json").write_text(json.dumps(composition("co-1")))
+    return SuperClevr, {"composition": str(folder / "colors.json")}, "object"
+
+
+EXPERIMENT = """
+concept tower(X): X == (x) and point(x)
+    or (X == x :: XS and XS == y :: YS and south_point_1(x, y) and tower(XS))
+concept red_tower(X): tower(X) and red(X)
+concept other_tower(X): tower(X) and not red(X)
+
+experiment towers "Towers":
+    train:
+        red   20 of red_tower where depth(tower) <= 2
+        other 20 of other_tower where depth(tower) == 2
+    test higher:
+        red   10 of red_tower where depth(tower) == 3
+        other 10 of other_tower where depth(tower) == 3
+"""
+OWN = [with_own_concepts, with_own_experiments, with_own_vehicles, with_own_colors]
+
+
+@pytest.mark.parametrize("own", OWN)
+def test_a_folder_carries_what_it_was_made_of(
+    own: Callable[[Path], tuple[type[Study], dict[str, Any], str]],
+    own_home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is checked by somebody who has nothing but the folder, and for the sake of time the same scenes."""
+    monkeypatch.setattr(fresh, "Store", lambda place: Store(own_home))
+    (tmp_path / "mine").mkdir()
+    kind, options, split = own(tmp_path / "mine")
+    made = kind(seed=5, store=Store(own_home), **options).fresh(tmp_path / "made", [split], n=4, render="none")
+    shutil.rmtree(tmp_path / "mine")
+    assert not any(str(tmp_path).encode() in file.read_bytes() for file in made.rglob("*") if file.is_file())
+    there = made.rename(tmp_path / "there")
+    assert changed(there, benchmarks.load) is None
+    (file, *_) = (file for file in (there / "given").rglob("*") if file.is_file())
+    file.write_bytes(file.read_bytes() + b" ")
+    assert "was changed after certificate.json was written" in str(changed(there, benchmarks.load))
+
+
+def test_files_that_a_folder_does_not_carry_are_not_read(copied: Path) -> None:
+    for split in ("/tmp/mine.json", "given/../../mine.json", "given/"):
+        said = certificate(copied)
+        said["asked"]["splits"] = [f"{split}x.json"]
+        signed(copied, said)
+        with pytest.raises(UserError, match=r"which its folder does not carry|cannot be the name|no split and no file"):
+            changed(copied, benchmarks.load)
+
+
+def test_two_files_of_one_name_are_both_carried(tmp_path: Path) -> None:
+    files = [tmp_path / name / "mine.json" for name in ("one", "other")]
+    for number, file in enumerate(files):
+        file.parent.mkdir()
+        file.write_text(str(number))
+    order = fresh.Order("clevr", 0, 2, tuple(map(str, [*files, files[0]])))
+    said, places = carried.carried(order, Clevr)
+    assert said.splits == ("given/mine.json", "given/2/mine.json", "given/mine.json")
+    carried.write(places, tmp_path)
+    again = carried.uncarried(said, Clevr, tmp_path, tmp_path)
+    assert [Path(split).read_text() for split in again.splits] == ["0", "1", "0"]
+    assert carried.carried(again, Clevr)[0] == said
+
+
+def test_a_folder_that_is_too_large_to_be_carried_is_refused(tmp_path: Path) -> None:
+    with (tmp_path / "large.obj").open("wb") as content:
+        content.truncate(2**27)
+    with pytest.raises(UserError, match="carries the files that it is made of"):
+        carried.digests({"given/x": tmp_path})
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "tar"])

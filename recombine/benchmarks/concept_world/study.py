@@ -96,6 +96,10 @@ class ConceptWorld(Study):
             raise UserError(f"{concepts} defines no experiment; add one, or draw its concepts: recombine draw")
         self.experiments = tuple(own or library.experiments)
 
+    @classmethod
+    def files_among(cls, options: Mapping[str, Any]) -> Sequence[str]:
+        return [name for name in ("concepts",) if isinstance(options.get(name), str | Path)]
+
     def list(self) -> Table:
         """The experiments: what is trained, what is tested, and how many images."""
         found = map(self.study.experiment, self.experiments)

@@ -162,6 +162,10 @@ class Curi(Study):
                 raise UserError(f"there is a split '{name}' already; choose another name for your own")
             self.study.splits[name] = own_split(name, where, lot)
 
+    @classmethod
+    def files_among(cls, options: Mapping[str, Any]) -> Sequence[str]:
+        return [name for name in ("concepts",) if isinstance(options.get(name), str | Path)]
+
     @property
     def settings(self) -> dict[str, str | int]:
         setup = self.study.setup
@@ -395,6 +399,14 @@ class Curi(Study):
         """Episodes with support and query in an order that tells nothing."""
         key = self.study.key / "mixed" / name / int(table["episode"][0].as_py() if len(table) else 0)
         return super().dressed(name, mixed(table, ("support", "query"), key))
+
+    def own(self, splits: Sequence[str] = ()) -> dict[str, Any]:
+        found, held_out = super().own(splits), self.opened_with.get("hold_out") or {}
+        if self.study.setup.concepts:
+            found["language"] = self.study.candidates_recipe.digest
+        return found | (
+            {"held_out": {name: self.study.splits[name].test.text for name in held_out}} if held_out else {}
+        )
 
     def _own_splits(self) -> dict[str, str]:
         return {name: split.test.text for name, split in self.study.splits.items()}

@@ -131,6 +131,11 @@ class SuperClevr(Study):
         asking = Asking(chosen if paper else release_world(chosen), edition, Rules(strict=paper), redundancy)
         self.study = SuperClevrPipeline(size, seed, self.store, self.engine, asking)
 
+    @classmethod
+    def files_among(cls, options: Mapping[str, Any]) -> Sequence[str]:
+        composed = is_file(options.get("composition") or "")
+        return [*(["vehicles"] if options.get("vehicles") else []), *(["composition"] if composed else [])]
+
     @property
     def world(self) -> VehicleWorld:
         return self.study.world
