@@ -50,6 +50,11 @@ PRICES = (0.0, 1.0, 3.0, 10.0, 30.0)
 """What a growing divergence of atoms costs against one of compounds; all are tried."""
 MOST_PAIRS = 200
 """Pairs of atoms that are weighed against each other."""
+FEW_SENSES = 500
+"""Up to so many, sides are improved by all single exchanges that are promising too."""
+WEIGHED = 10**6
+"""Exchanges times compounds that are weighed at once."""
+TINY = 1e-9
 EXCHANGES, EXCHANGED = 30, 100
 """How often pairs are exchanged, and how many exchanges are tried each time."""
 MOST_ITEMS = 2_000
@@ -106,6 +111,15 @@ class Counts(NamedTuple):
     def total(self, of: np.ndarray) -> np.ndarray:
         """How often each name occurs in the chosen items, float[names]."""
         return np.bincount(self.column, self.value * of[self.item], len(self.names))
+
+    def dense(self, items: np.ndarray) -> np.ndarray:
+        """The rows of some items, float[items, names]."""
+        found = np.zeros((len(items), len(self.names)))
+        place = np.full(int(self.item.max()) + 1, -1)
+        place[items] = np.arange(len(items))
+        mine = place[self.item] >= 0
+        np.add.at(found, (place[self.item[mine]], self.column[mine]), self.value[mine])
+        return found
 
     def scored(self, worth: np.ndarray, items: int) -> np.ndarray:
         """The sum of what its names are worth, for each item."""
@@ -280,8 +294,8 @@ def _counted(items: Items, block: np.ndarray) -> tuple[Counts, Counts]:
 def _most_divergent(items: Items, key: Key, share: float, target: float | None) -> np.ndarray:
     """Which concepts are tested: synonyms stay together, and sides are swapped as long as that helps.
 
-    The search begins at several lots and tightens the bound on atoms step by step. The best that keeps the bound is
-    taken: a large divergence, not a proven maximum.
+    The search begins at several lots and tightens the bound on atoms step by step; few senses are then exchanged one by
+    one. The best that keeps the bound is taken: a large divergence, not a proven maximum.
     """
     _, block = np.unique(items.sense, return_inverse=True)
     atoms, compounds = _counted(items, block)
@@ -294,9 +308,53 @@ def _most_divergent(items: Items, key: Key, share: float, target: float | None) 
         for bound in BOUNDS:
             tested = _refined(tested, size, rank, atoms, compounds, bound * most, share, target)
         found.append(_with_all_atoms(tested, atoms))
+    if target is None and len(size) <= FEW_SENSES:
+        found = [_exchanged(one, size, atoms, compounds, most, share) if one.any() else one for one in found]
     worth = [_worth(one, atoms, compounds, most, target) for one in found]
     best = max(range(len(found)), key=lambda i: (found[i].any(), worth[i][1] <= most, worth[i][0]))
     return found[best][block]
+
+
+def _exchanged(
+    tested: np.ndarray, size: np.ndarray, atoms: Counts, compounds: Counts, most: float, share: float
+) -> np.ndarray:
+    """Sides after single blocks went over or were exchanged, as long as that helps and every atom stays trained."""
+    whole = [one.total(np.ones(len(size))) for one in (atoms, compounds)]
+    best, there, _ = _worth(tested, atoms, compounds, most, None)
+    bound = max(most, there)
+    for _ in range(EXCHANGED):
+        test = tested.astype(np.float64)
+        out, come = _promising(tested, atoms, compounds)
+        sizes = (size[tested].sum() - np.append(size[out], 0)[:, None] + np.append(size[come], 0)) / size.sum()
+        sides = []
+        for one in (atoms, compounds):
+            gone, added = (np.vstack([one.dense(some), np.zeros(len(one.names))]) for some in (out, come))
+            sides.append(np.maximum(0, one.total(test) - gone[:, None] + added[None]))
+        of_atoms, of_compounds = (
+            _divergences(np.maximum(0, total - side), side, alpha)
+            for total, side, alpha in zip(whole, sides, (ATOM_ALPHA, COMPOUND_ALPHA))
+        )
+        trained = ((sides[0] < TINY) | (whole[0] - sides[0] > TINY)).all(axis=-1)
+        fair = trained & (of_atoms <= bound) & (np.abs(sizes - share) <= 0.25 * share) & (sizes > 0)
+        worth = np.where(fair, of_compounds - 20 * np.maximum(0, of_atoms - most), -np.inf)
+        leaves, joins = divmod(int(np.argmax(worth)), worth.shape[1])
+        if worth[leaves, joins] <= best + 1e-7:
+            break
+        best, tested = float(worth[leaves, joins]), tested.copy()
+        tested[out[leaves : leaves + 1]], tested[come[joins : joins + 1]] = False, True
+    return tested
+
+
+def _promising(tested: np.ndarray, atoms: Counts, compounds: Counts) -> tuple[np.ndarray, np.ndarray]:
+    """Blocks of either side that should gain most by going over, at each of the prices."""
+    few = max(2, int((WEIGHED / len(compounds.names)) ** 0.5) // len(PRICES))
+    gain, cost = _gains(tested, atoms, compounds)
+    sides = []
+    for side, sign in ((True, -1), (False, 1)):
+        there = np.flatnonzero(tested == side)
+        first = [there[np.argsort(-sign * (gain - price * cost)[there], kind="stable")][:few] for price in PRICES]
+        sides.append(np.unique(np.concatenate(first)))
+    return sides[0], sides[1]
 
 
 def _refined(
@@ -346,17 +404,23 @@ def _worth(
 def _swaps(tested: np.ndarray, step: int, atoms: Counts, compounds: Counts, rank: np.ndarray) -> Iterator[np.ndarray]:
     """So many of each side exchanged: those that should gain most by the slope of the compounds, less so much times
     that of the atoms."""
-    test = tested.astype(np.float64)
-    gain, cost = (
-        one.scored(_slope(one.total(1 - test), one.total(test), alpha), len(tested))
-        for one, alpha in ((compounds, COMPOUND_ALPHA), (atoms, ATOM_ALPHA))
-    )
+    gain, cost = _gains(tested, atoms, compounds)
     for price in PRICES:
         moved = tested.copy()
         for side, sign in ((False, 1), (True, -1)):
             there = np.flatnonzero(tested == side)
             moved[there[np.lexsort((rank[there], -sign * (gain - price * cost)[there]))][:step]] = not side
         yield moved
+
+
+def _gains(tested: np.ndarray, atoms: Counts, compounds: Counts) -> tuple[np.ndarray, np.ndarray]:
+    """How the divergences of compounds and of atoms grow as a block goes to the test, float[blocks] each."""
+    test = tested.astype(np.float64)
+    gain, cost = (
+        one.scored(_slope(one.total(1 - test), one.total(test), alpha), len(tested))
+        for one, alpha in ((compounds, COMPOUND_ALPHA), (atoms, ATOM_ALPHA))
+    )
+    return gain, cost
 
 
 def _slope(train: np.ndarray, test: np.ndarray, alpha: float) -> np.ndarray:
@@ -496,9 +560,9 @@ class _Table(NamedTuple):
 
 
 def _divergences(train: np.ndarray, test: np.ndarray, alpha: float) -> np.ndarray:
-    """`divergence` of many sides, float[choices]."""
-    p, q = (side / np.maximum(side.sum(axis=1, keepdims=True), 1e-30) for side in (train, test))
-    return 1 - np.sum(p**alpha * q ** (1 - alpha), axis=1)
+    """`divergence` of many sides, whose last axis is that of the names."""
+    p, q = (side / np.maximum(side.sum(axis=-1, keepdims=True), 1e-30) for side in (train, test))
+    return 1 - np.sum(p**alpha * q ** (1 - alpha), axis=-1)
 
 
 def _box(items: Items, key: Key, share: float, target: float | None = None) -> tuple[tuple[str, str], ...]:

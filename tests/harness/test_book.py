@@ -11,15 +11,24 @@ import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
-from recombine import Closure, Curi, UserError
+from recombine import Closure, Curi, SuperClevr, UserError
 from recombine.benchmarks.closure.pipeline import ClosureScale
 from recombine.benchmarks.rewards import verdict
+from recombine.benchmarks.study import Study
+from recombine.benchmarks.super_clevr.pipeline import SuperClevrScale
 from recombine.harness import server
 from recombine.harness.book import Book
 from recombine.harness.server import app
 from recombine.harness.versions import TRIED, need
+from recombine.harness.wanted import sorted_options
 from recombine.store.store import Store
+from recombine.tasks.made_splits import MadeSplit
 from recombine.tasks.prompts import chat, parts
+
+SMALL = {
+    "closure": ClosureScale("few", 100, 10, 40, 4, (36, 36, 36)),
+    "super-clevr": SuperClevrScale("few", 100, 1, 40),
+}
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +66,21 @@ def test_a_harness_that_asks_in_its_own_way_is_understood(questions: Book) -> No
         letters = "\n".join(f"{letter}. {option}" for letter, option in zip("ABC", few))
         said = questions.reply("strong", [small.getvalue(), f"Question: {row.question}\nOptions:\n{letters}\n"])
         assert few["ABC".index(said)] == row.answers[0]
+
+
+@pytest.mark.parametrize("kind", [Closure, SuperClevr])
+def test_rows_of_a_split_of_ones_own_are_answered_as_the_gap_marks_them(
+    kind: type[Study], own_home: Path, tmp_path: Path
+) -> None:
+    pairs = (("filter[color,red]", "filter[size,large]"), ("filter[color,blue]", "filter[size,small]"))
+    file = str(MadeSplit("mine", "own", kind.name, pairs).write(tmp_path / "mine.json"))
+    assert sorted_options(kind.name, {"split": file})[1]["splits"] == [file]
+    study = kind(SMALL[kind.name], store=Store(own_home))
+    (exam,) = study.exams([file])
+    book, marks = Book(study, study.asked_rows([file], first=8, render="images", size="24x16")), study.ideal(exam)
+    for who in ("strong", "weak"):
+        scores = [verdict(row, book.reply(who, [*parts(row)])).score for row in book]
+        assert scores == pytest.approx([marks[who]["probability"][row.number] for row in book])
 
 
 def test_the_server_answers_like_a_model_and_refuses_in_a_sentence(questions: Book) -> None:

@@ -29,10 +29,10 @@ from recombine.solvers.networks.program_generator import GeneratorPlan, ProgramG
 from recombine.solvers.networks.prototype import Plan, build
 from recombine.solvers.networks.scene_parser import SceneParser
 from recombine.solvers.training.seeding import seeded
-from recombine.solvers.views import objects
+from recombine.solvers.views import Regions, objects
 from recombine.store.key import Key
 from tests.solvers.networks.asked import asked
-from tests.solvers.networks.drawn import vectors
+from tests.solvers.networks.drawn import Painted, vectors
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf"),
@@ -74,11 +74,13 @@ def decoder() -> Step:
         )
 
 
-def nscl() -> Step:
+def nscl(seen: str = "objects") -> Step:
+    """With each of its eyes: features that are known, a part of the picture for each object, regions of a map."""
     questions, _, scenes = asked(scenes=4, each=4)
-    view, rows = objects(scenes), np.arange(len(questions))
+    view = objects(scenes) if seen == "objects" else Regions(Painted(scenes), (64, 48))
+    rows = np.arange(len(questions) if seen == "objects" else 4)
     with seeded(KEY):
-        network = ConceptLearner(ConceptPlan(concept_language(CLEVR), view.shape, width=16))
+        network = ConceptLearner(ConceptPlan(concept_language(CLEVR), view.shape, width=16, late=seen == "late"))
     return Step(network, (None, None, view(questions.image[rows]), questions.programs.rows(rows)))
 
 
@@ -116,13 +118,15 @@ STEPS: dict[str, Callable[[], Step]] = {
     "curi sound": lambda: curi("avg-pool", "sound"),
     "concept decoder": decoder,
     "nscl": nscl,
+    "nscl regions": lambda: nscl("regions"),
+    "nscl late": lambda: nscl("late"),
     "mdetr": mdetr,
     "generator": generator,
     "attribute net": attributes,
     "scene parser": scene_parser,
 }
 
-SLOW = ("curi concat", "curi image", "curi sound", "scene parser")
+SLOW = ("curi concat", "curi image", "curi sound", "nscl regions", "nscl late", "scene parser")
 
 
 def said(answer: Any) -> Iterator[Tensor]:

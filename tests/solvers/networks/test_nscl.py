@@ -18,25 +18,9 @@ from recombine.solvers.views import Regions, objects
 from recombine.store.key import Key
 from recombine.world.scenes import Scenes
 from tests.solvers.networks.asked import asked
+from tests.solvers.networks.drawn import Painted
 
 QUESTIONS, _, SCENES = asked(scenes=16, each=8)
-
-
-class Painted:
-    """Pictures in which every object is a box of noise."""
-
-    def __init__(self, scenes: Scenes) -> None:
-        rng = np.random.default_rng(0)
-        self.count = scenes.count.astype(np.uint8)
-        low = rng.uniform(0, 0.6, (len(scenes), scenes.places, 2))
-        self.boxes = np.concatenate([low, low + rng.uniform(0.1, 0.4, low.shape)], axis=-1).astype(np.float32)
-        self.pixels = rng.integers(0, 256, (len(scenes), 48, 64, 3), np.uint8)
-
-    def __len__(self) -> int:
-        return len(self.count)
-
-    def take(self, rows: np.ndarray) -> np.ndarray:
-        return self.pixels[rows]
 
 
 def learner(view: object, late: bool = False) -> ConceptLearner:
