@@ -34,7 +34,16 @@ from recombine.store.recipe import Recipe
 from recombine.store.room import need_room, size_text
 from recombine.store.text import plain
 from recombine.store.untrusted import read_json
-from recombine.store.writing import PART, clear_parts, locked, open_draft, publish, write_atomically, write_text
+from recombine.store.writing import (
+    PART,
+    clear_parts,
+    discard,
+    locked,
+    open_draft,
+    publish,
+    write_atomically,
+    write_text,
+)
 
 __all__ = ["PART", "RECIPE", "Store", "read_recipe", "read_table", "write_atomically", "write_table"]
 
@@ -108,7 +117,9 @@ class Store:
         need_writable(self.home)
         (self.home / "locks").mkdir(exist_ok=True)
         with locked(self.home / "locks" / recipe.digest):
-            if not self.has(recipe):
+            if self.has(recipe):
+                discard(draft)  # a kill at the very end has left something of it
+            else:
                 fetch(open_draft(draft, self.warn, mode=0o777))
                 clear_parts(draft)
                 if bad := damaged(draft) or [name for name, _ in _damage(draft, completely=True)]:

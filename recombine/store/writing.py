@@ -186,7 +186,7 @@ def writing(out: Path | str, again: bool = False) -> Iterator[Path]:
             publish(draft, out)
         except BaseException:
             if not again:
-                _discard(draft)
+                discard(draft)
             raise
 
 
@@ -209,7 +209,7 @@ def writing_page(page: Path | str) -> Iterator[Path]:
                 _put(file, page.with_suffix("") / file.relative_to(figures))
             _put(draft, page)
         finally:
-            _discard(folder)
+            discard(folder)
 
 
 def tidy(out: Path) -> None:
@@ -257,7 +257,7 @@ def _draft(out: Path, again: bool) -> Path:
     left = drafts_of(out)
     kept = left.pop() if again and left else out.with_name(f".{out.name}{DRAFT}{secrets.token_hex(8)}")
     for draft in left:
-        _discard(draft)
+        discard(draft)
     return kept
 
 
@@ -298,7 +298,8 @@ def _umask() -> int:
     return mask
 
 
-def _discard(draft: Path) -> None:
+def discard(draft: Path) -> None:
+    """Remove a draft and the checksums of its parts."""
     for folder in (draft, sums_of(draft)):
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -2,9 +2,11 @@
 
 import io
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -166,6 +168,18 @@ def test_who_fetches_an_artefact_has_it_alone_and_leaves_nothing_that_looks_like
     assert {one.what for one in sweep(other)} >= {"a draft that was interrupted"}
     made = other.get(recipe, lambda draft: (draft / "numbers").write_text(f"{[*draft.iterdir()]}") and None)
     assert (made / "numbers").read_text() == "[]"  # nothing from elsewhere is taken for a finished part
+
+
+def test_a_pull_that_was_killed_at_its_end_leaves_no_checksums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = Recipe("numbers", 1, {"count": 3}, {})
+    one, other = Store(tmp_path / "one"), Store(tmp_path / "other")
+    push(one.get(recipe, lambda draft: (draft / "numbers").write_text("1 2 3") and None), "memory://ended")
+    with monkeypatch.context() as killed, pytest.raises(KeyboardInterrupt):
+        killed.setattr(shutil, "rmtree", Mock(side_effect=KeyboardInterrupt))
+        pull("memory://ended", store=other)
+    assert other.has(recipe) and [*(other.home / "drafts").iterdir()]
+    assert pull("memory://ended", store=other) == other.path(recipe)
+    assert not [*(other.home / "drafts").iterdir()]
 
 
 def test_an_artefact_that_is_not_as_its_own_manifest_says_stays_out(tmp_path: Path) -> None:
