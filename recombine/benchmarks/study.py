@@ -42,7 +42,7 @@ from recombine.solvers.baselines import BASELINES
 from recombine.solvers.sitting import Answering, pooled, taught
 from recombine.solvers.solver import Solver
 from recombine.store.cards import About
-from recombine.store.engine import Engine, Progress, engine, silent
+from recombine.store.engine import Engine, Progress, engine
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.outputs import free_file, holds, place_for
@@ -105,6 +105,13 @@ class Opened(ABC):
         return made
 
 
+def _shown(label: str, done: int, total: int) -> None:
+    """Bars, where somebody looks on."""
+    from recombine.store.progress import watched
+
+    watched(label, done, total)
+
+
 class Study(Opened):
     """What one can do with a benchmark."""
 
@@ -138,7 +145,7 @@ class Study(Opened):
         *,
         workers: Workers = 1,
         store: Store | None = None,
-        progress: Progress = silent,
+        progress: Progress | None = None,
     ) -> None:
         if scale not in self.scales:
             raise UserError(f"there is no scale '{scale}'; choose one of {', '.join(self.scales)}")
@@ -150,9 +157,9 @@ class Study(Opened):
         same = {"workers": self.engine, "store": self.store, "progress": self.progress}
         return type(self)(**{**self.opened_with, **same, **instead})
 
-    def _open(self, workers: int | Engine, store: Store | None, progress: Progress) -> None:
-        self.store, self.progress = store or Store.default(), progress
-        self.engine: Engine = engine(workers, progress)
+    def _open(self, workers: int | Engine, store: Store | None, progress: Progress | None) -> None:
+        self.store, self.progress = store or Store.default(), progress or _shown
+        self.engine: Engine = engine(workers, self.progress)
 
     def close(self) -> None:
         """End the workers."""
@@ -334,13 +341,13 @@ class Study(Opened):
         strong, name = earned.pop("strong"), self.called.get(metric, metric)
         return gap_to_best(exam.split or exam.name, name, strong, earned, exam.key / "best" / metric, None)
 
-    def score(self, solver: Any = None, splits: Splits = ()) -> Table:
+    def score(self, solver: Any = None, splits: Splits = (), part: Part = "test") -> Table:
         """The scores of solvers on every exam, in percent, and those of the ideal learners beside them.
 
         `solver` is the name of a baseline, "strong" or "weak"; FILE.py:NAME; a function, a class or an object with
         `predict`; a list of such; or None for all baselines.
         """
-        return self._score(solver, self.exams(splits))
+        return self._score(solver, self.exams(splits, part))
 
     def _score(self, solver: Any, exams: Sequence[Exam]) -> Table:
         chosen = self.solvers_named(self.baselines if solver is None else solver)

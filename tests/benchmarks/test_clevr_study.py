@@ -26,6 +26,7 @@ from recombine.benchmarks.clevr.world import ClevrWorld
 from recombine.benchmarks.closure.families import FAMILIES
 from recombine.benchmarks.closure.pipeline import ClosurePipeline
 from recombine.language.expr import Expr
+from recombine.metrics.intervals import Interval
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.store import Store, read_table
@@ -309,3 +310,18 @@ def test_what_is_not_there_is_refused(clevr: Clevr, home: Path) -> None:
         clevr_scale("huge")
     with pytest.raises(UserError, match="at least 1"):
         Clevr(replace(TINY, questions=0), store=Store(home / "store"))
+
+
+def test_solvers_are_scored_on_so_many_questions_of_one_family(tmp_path: Path) -> None:
+    study = Clevr(ClevrScale("small", 12, 6, 6), store=Store(tmp_path))
+    table = study.score("majority", family="one_hop", questions=12)
+    assert {row[:3] for row in table.rows} == {("one_hop", who, 12) for who in ("majority", "strong", "weak")}
+    strong = next(row for row in table.rows if row[1] == "strong")
+    assert isinstance(strong[3], Interval) and strong[3].value == 100
+    assert study.score("majority", part="val").rows != study.score("majority").rows
+    for said, wrong in {
+        "questions is for family": {"questions": 3},
+        "no part of a split": {"family": "one_hop"},
+    }.items():
+        with pytest.raises(UserError, match=said):
+            study.score("majority", ["iid"] if "family" in wrong else (), **wrong)

@@ -6,7 +6,7 @@ solver holds equally probable share its vote.
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import chain
 from typing import Self
@@ -47,6 +47,17 @@ def exams(study: ClevrPipeline, part: Part = TEST, programs: bool = False) -> li
     key, answers = study.key / "bootstrap" / part, answers_of(study.dialect)
     train = cache(partial(training, study, programs))
     return [Exam("iid", answers, train, partial(pieces, study, part, programs), mark, key)]
+
+
+def family_exam(study: ClevrPipeline, family: str, many: int, part: Part) -> Exam:
+    """So many questions of one family about a part; training stays as it is."""
+    (plain,) = exams(study, part)
+
+    def pieces() -> Iterator[Examples]:
+        table = read_table(study.family_file(family, many, part))
+        yield questions(table, study.scenes(part), 0, False, study.dialect)
+
+    return replace(plain, name=family, pieces=pieces, key=plain.key / "family" / family, title=f"family {family}")
 
 
 def training(study: ClevrPipeline, programs: bool = False) -> Examples:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, NamedTuple, cast
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
@@ -35,7 +35,7 @@ from recombine.render.folders import Dataset
 from recombine.render.rendering import Given, Tell, quiet
 from recombine.report.document import Card, Chapter
 from recombine.report.table import Column, Table
-from recombine.store.engine import Progress, silent
+from recombine.store.engine import Progress
 from recombine.store.errors import UserError
 from recombine.store.outputs import positive
 from recombine.store.store import Store, read_table
@@ -96,7 +96,7 @@ class Clevr(Study):
         swapped: Annotated[bool, "The test of --hold-out: cubes that are gray or blue, and no others."] = False,
         world: ClevrWorld | None = None,
         store: Store | None = None,
-        progress: Progress = silent,
+        progress: Progress | None = None,
     ) -> None:
         size = clevr_scale(scale) if isinstance(scale, str) else scale
         if edition not in EDITIONS:
@@ -163,6 +163,22 @@ class Clevr(Study):
         (plain,) = of_exam.exams(self.study, part_of(part))
         return [self.exam_of(self.split_of(split), plain) if is_file(split) else plain for split in splits or ["iid"]]
 
+    def score(
+        self,
+        solver: Any = None,
+        splits: Splits = (),
+        part: PartName = "test",
+        *,
+        family: Annotated[str | None, "Only questions of this family, by its name or index."] = None,
+        questions: Annotated[int | None, "So many questions of --family. Default: 500."] = None,
+    ) -> Table:
+        """The scores of solvers, on all questions or on those of one family."""
+        many = asked_of(family, questions, splits)
+        if family is None:
+            return super().score(solver, splits, part)
+        self.study.families.named(family)
+        return self._score(solver, [of_exam.family_exam(self.study, family, many, part_of(part))])
+
     def exam_of(self, made: MadeSplit, plain: Exam) -> Exam:
         """The exam of a split that was made."""
         self.made[made.name] = made
@@ -211,11 +227,10 @@ class Clevr(Study):
         tell: Tell = quiet,
     ) -> Path:
         """Make scenes and questions of all parts; copy them to a folder, or leave them in the store."""
-        if questions is not None and family is None:
-            raise UserError("questions is for family; say which family, such as one_hop")
+        asked = asked_of(family, questions)
         if family is not None:
             self.study.families.named(family)  # one that is not there is refused before anything is made
-        many = (500 if questions is None else questions) if family else None
+        many = asked if family else None
         chosen = {"family": family, "questions": many} if family else {}
         official = partial(self._write_official, format, family, many) if format in ("json", "jsonl") else None
         found = partial(self._folders, family, many)
@@ -328,6 +343,16 @@ def read_any(text: str) -> Expr:
 def part_of(name: str) -> Part:
     """A part as CLEVR's files call it."""
     return cast(Part, {"validation": "val"}.get(part_named(name), name))
+
+
+def asked_of(family: str | None, questions: int | None, splits: Splits = ()) -> int:
+    """How many questions of a family are asked for."""
+    if questions is not None and family is None:
+        raise UserError("questions is for family; say which family, such as one_hop")
+    if family is not None and splits:
+        raise UserError(f"the questions of a family are no part of a split; leave out {splits[0]}, or family")
+    positive(questions=500 if questions is None else questions)
+    return 500 if questions is None else questions
 
 
 def _rows_of(family: str, table: pa.Table) -> np.ndarray:

@@ -44,7 +44,7 @@ from recombine.render.rendering import Given
 from recombine.report.document import Card, Chapter
 from recombine.report.table import Cell, Column, Table
 from recombine.report.view import View
-from recombine.store.engine import Progress, silent
+from recombine.store.engine import Progress
 from recombine.store.errors import UserError
 from recombine.store.recipe import Recipe
 from recombine.store.store import Store, read_table, write_table
@@ -86,11 +86,11 @@ class Closure(Study):
         *,
         workers: Workers = 1,
         store: Store | None = None,
-        progress: Progress = silent,
+        progress: Progress | None = None,
     ) -> None:
         size = closure_scale(scale) if isinstance(scale, str) else scale
         self.clevr = Clevr(size, seed, workers=workers, store=store, progress=progress)
-        self.scale_name, self.seed, self.store, self.progress = size.name, seed, self.clevr.store, progress
+        self.scale_name, self.seed, self.store, self.progress = size.name, seed, self.clevr.store, self.clevr.progress
         self.engine, self.study = self.clevr.engine, ClosurePipeline(self.clevr.study, size.closure)
 
     def list(self) -> Table:

@@ -46,7 +46,7 @@ from recombine.render.rendering import Tell, quiet
 from recombine.report.document import Chapter
 from recombine.report.gaps import Gaps
 from recombine.report.table import Cell, Column, Table
-from recombine.store.engine import InProcess, Progress, silent
+from recombine.store.engine import InProcess, Progress
 from recombine.store.errors import UserError, none_such
 from recombine.store.key import Key
 from recombine.store.outputs import write_bytes
@@ -85,12 +85,12 @@ class ConceptWorld(Study):
         workers: Workers = 1,
         concepts: Annotated[Concepts, "A .concepts file with experiments of your own, in place of the four."] = None,
         store: Store | None = None,
-        progress: Progress = silent,
+        progress: Progress | None = None,
     ) -> None:
         library = library_of(concepts)
         self.scale_name, self.seed = scale, seed
         self._open(workers, store, progress)
-        self.study = ConceptWorldPipeline(scale, seed, self.store, library, progress)
+        self.study = ConceptWorldPipeline(scale, seed, self.store, library, self.progress)
         own = [name for name in library.experiments if name not in library_of(None).experiments]
         if concepts is not None and not own:
             raise UserError(f"{concepts} defines no experiment; add one, or draw its concepts: recombine draw")
@@ -140,6 +140,10 @@ class ConceptWorld(Study):
     def gap(self, splits: Splits = (), part: str = "test") -> Gaps:
         """The compositionality gap of each test of these experiments."""
         return super().gap(splits, part)
+
+    def score(self, solver: Any = None, splits: Splits = (), part: str = "test") -> Table:
+        """The scores of solvers on each test of these experiments."""
+        return super().score(solver, splits, part)
 
     def row_sets(self, splits: Splits = (), part: Annotated[str, "train or test."] = "test") -> Sequence[RowSet]:
         """The images of the tests of some experiments, or those that are trained on; by default of all experiments."""

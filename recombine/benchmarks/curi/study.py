@@ -47,6 +47,7 @@ from recombine.benchmarks.study import Part as PartName
 from recombine.language.expr import Expr, Symbol
 from recombine.language.query import Where, parse_where
 from recombine.metrics.gap import Gap
+from recombine.metrics.scores import BATCH
 from recombine.metrics.speed import Speed
 from recombine.render.folders import Dataset
 from recombine.render.rendering import Given, Tell, quiet
@@ -57,7 +58,7 @@ from recombine.report.times import Clock
 from recombine.report.view import View
 from recombine.semantics.table import BLOCK
 from recombine.solvers.oracle import Oracle
-from recombine.store.engine import Progress, silent
+from recombine.store.engine import Progress
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.outputs import positive
@@ -127,7 +128,7 @@ class Curi(Study):
         episodes: Annotated[int | None, "Test episodes per split, in place of the scale's."] = None,
         objects: Annotated[str | None, "How many objects scenes have, such as 2-3. Default: 2-5."] = None,
         store: Store | None = None,
-        progress: Progress = silent,
+        progress: Progress | None = None,
     ) -> None:
         lot = lot or Lot()
         size = scale_named(scale) if isinstance(scale, str) else scale
@@ -269,13 +270,18 @@ class Curi(Study):
         self,
         solver: Any = None,
         splits: Splits = (),
+        part: str = "test",
         *,
         negatives: NegativesName = "hard",
         first: FirstEpisodes = None,
         queries_only: QueriesOnly = False,
     ) -> Table:
         """The scores of solvers on every split, beside those of the oracles."""
-        return self._score(solver, self.exams(splits, negatives=negatives, first=first, queries_only=queries_only))
+        asked = self.exams(splits, part, negatives=negatives, first=first, queries_only=queries_only)
+        found = self._score(solver, asked)
+        note = f"{found.note} Accuracy is over batches of {BATCH} episodes"
+        alone = first is not None and first <= BATCH
+        return replace(found, note=f"{note}; of one batch there is no interval." if alone else f"{note}.")
 
     def row_sets(
         self, splits: Splits = (), part: PartName = "test", *, negatives: NegativesName = "hard"

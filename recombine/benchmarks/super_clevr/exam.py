@@ -4,6 +4,7 @@ Scores are accuracy, and the probability of the right answer, by which the ideal
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache, lru_cache, partial
 from itertools import chain
 
@@ -48,6 +49,16 @@ def _exam(study: SuperClevrPipeline, kind: str, part: Part, programs: bool) -> E
         split=kind,
         title=f"questions about {kind}s",
     )
+
+
+def family_exam(study: SuperClevrPipeline, plain: Exam, family: str, many: int, part: Part) -> Exam:
+    """So many questions of one family about a part; `plain` is the exam of their kind, whose training stays."""
+
+    def pieces() -> Iterator[Examples]:
+        table = read_table(study.family_file(family, many, part))
+        yield examples(table, study.scenes(part), 0, study.asking)
+
+    return replace(plain, pieces=pieces, key=plain.key / "family" / family, title=f"family {family}")
 
 
 def training(study: SuperClevrPipeline, kind: str, programs: bool = False) -> Examples:

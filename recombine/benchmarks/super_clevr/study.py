@@ -18,7 +18,7 @@ from recombine.benchmarks.clevr.program import read_program
 from recombine.benchmarks.clevr.question_page import QuestionView, question_card
 from recombine.benchmarks.clevr.questions import Rules
 from recombine.benchmarks.clevr.split_exam import items_of, split_exam, split_learners
-from recombine.benchmarks.clevr.study import TRAINED, QuestionFile, SceneFiles, check_table, part_of
+from recombine.benchmarks.clevr.study import TRAINED, QuestionFile, SceneFiles, asked_of, check_table, part_of
 from recombine.benchmarks.study import First, Render, Seed, Size, Splits, Study, Workers
 from recombine.benchmarks.study import Part as PartName
 from recombine.benchmarks.study import Scale as ScaleName
@@ -45,7 +45,7 @@ from recombine.report.document import Card, Chapter
 from recombine.report.gaps import Gaps
 from recombine.report.table import Column, Table
 from recombine.store.cards import About
-from recombine.store.engine import Progress, silent
+from recombine.store.engine import Progress
 from recombine.store.errors import UserError
 from recombine.store.outputs import positive
 from recombine.store.store import Store, read_table
@@ -108,7 +108,7 @@ class SuperClevr(Study):
         ] = None,
         world: VehicleWorld | None = None,
         store: Store | None = None,
-        progress: Progress = silent,
+        progress: Progress | None = None,
     ) -> None:
         size = scale_named(scale) if isinstance(scale, str) else scale
         if edition not in EDITIONS:
@@ -228,6 +228,23 @@ class SuperClevr(Study):
             return of_exam.exams(self.study, [split], part)[0]
         return exam_of(shift_named(split), self.study, part)
 
+    def score(
+        self,
+        solver: Any = None,
+        splits: Splits = (),
+        part: PartName = "test",
+        *,
+        family: Annotated[str | None, "Only questions of this family, such as one_hop, part/3 or object/72."] = None,
+        questions: Annotated[int | None, "So many questions of --family. Default: 500."] = None,
+    ) -> Table:
+        """The scores of solvers, on questions about objects and about parts, on shifts, or on one family."""
+        many = asked_of(family, questions, splits)
+        if family is None:
+            return super().score(solver, splits, part)
+        kind, _ = self.study.asking.named(family)
+        plain = self._exam(kind, part_of(part))
+        return self._score(solver, [of_exam.family_exam(self.study, plain, family, many, part_of(part))])
+
     def gap(self, splits: Splits = (), part: PartName = "test") -> Gaps:
         """What a wrong belief about the world costs an ideal observer who sees through noise, shift by shift."""
         return super().gap(splits or [*self.study.kinds, *SHIFTS], part)
@@ -277,15 +294,14 @@ class SuperClevr(Study):
         tell: Tell = quiet,
     ) -> Path:
         """Make scenes and questions of all parts; copy them to a folder, or leave them in the store."""
-        if questions is not None and family is None:
-            raise UserError("questions is for family; say which family, such as one_hop")
+        asked = asked_of(family, questions)
         if factor is not None:
             if family is not None:
                 raise UserError("factor makes all questions of its variants: leave family out, or factor")
             return self._make_all(factor, out, render, size, first, format, tell)
         if family is not None:
             self.study.asking.named(family)  # one that is not there is refused before anything is made
-        many = (500 if questions is None else questions) if family else None
+        many = asked if family else None
         chosen = {"family": family, "questions": many} if family else {}
         official = partial(self._write_official, format, family, many) if format in ("json", "jsonl") else None
         found = partial(self._folders, family, many)
