@@ -24,7 +24,7 @@ from recombine.verbs.demo import example_questions
 from recombine.world.scenes import Scenes
 
 GAP, PAPER = 6, 255
-FINE = 3
+FINE = 8
 """How much larger each side is drawn before it is made small."""
 RANGE = 80
 """Decibels from black to white."""

@@ -45,7 +45,9 @@ def placed(text: str, page: Path, known: dict[Path, Path]) -> str:
         there = (up / known[file]).as_posix()
         if file.suffix == ".wav":  # HTML, which the site leaves as it is, in a folder of the page's own name
             own = there if known[page].stem == "index" else f"../{there}"
-            return f'{text} <audio controls preload="none" aria-label="{text}" src="{own}"></audio>'
+            return (
+                f'{text}<br><audio controls preload="none" style="width:13rem" aria-label="{text}" src="{own}"></audio>'
+            )
         if mark and file.suffix == ".svg":  # a tap opens the drawing alone, where a phone can look at it closely
             return f"[![{text}]({there})]({there})"
         return f"{mark}[{text}]({there}{anchor or ''})"

@@ -31,7 +31,7 @@ ASKED = 8
 PAGE = 24
 """Scenes that are shown at once."""
 SAME = 0.02
-"""Two learners differ about an item if one is right and the other is not, by more than this."""
+"""A learner is right about an item if it holds the right answer likelier than any other, by more than this."""
 
 
 @dataclass(frozen=True)
@@ -159,6 +159,15 @@ class Factor:
 
 
 @dataclass(frozen=True)
+class Opinion:
+    """What a learner says of an item: its likeliest answer, if that is one, and how likely it holds the right one."""
+
+    answer: str
+    chance: float
+    right: bool
+
+
+@dataclass(frozen=True)
 class Difference:
     """An item that one learner gets right and another wrong."""
 
@@ -166,8 +175,18 @@ class Difference:
     shot: Shot
     text: str
     answer: str
-    one: float
-    other: float
+    one: Opinion
+    other: Opinion
+
+
+@dataclass(frozen=True)
+class Differences:
+    """How many items each of two learners alone gets right, of how many, and the items where they are widest apart."""
+
+    one: int
+    other: int
+    of: int
+    items: tuple[Difference, ...]
 
 
 class Explorer:
@@ -175,13 +194,18 @@ class Explorer:
 
     languages: ClassVar[Mapping[str, str]] = {}
     """What can be written, and an example of it."""
+    asks: ClassVar[bool] = False
+    """Whether what is written are questions; else concepts."""
     seen: ClassVar[tuple[str, ...]] = ()
     """What there is of every scene: pictures, sounds."""
     thinker: ClassVar[str] = ""
     """A learner that weighs a whole language and is taught nothing; it takes a while at first."""
+    whom: ClassVar[Mapping[str, str]] = {
+        "strong": "knows the whole language",
+        "weak": "knows only what it was trained on",
+    }
+    """What each of the learners knows that answer beside a person."""
     pixels: ClassVar[tuple[int, int]] = (0, 0)
-    filters: ClassVar[bool] = True
-    """Whether what is written chooses among the scenes; else it draws scenes of its own."""
     pixelated: ClassVar[bool] = False
     """Whether pictures are enlarged with hard edges."""
     layouts: ClassVar[int] = 0
@@ -292,6 +316,10 @@ class Explorer:
         """What a text means, with a page of scenes from the first of each group on."""
         raise UserError(f"{self.study.benchmark.title} has no language that can be written here")
 
+    def filtered(self, text: str, first: int = 0) -> Reading:
+        """The scenes of the benchmark that a text chooses: what it means, unless it draws scenes of its own."""
+        return self.read(text, first)
+
     def scene(self, number: int) -> SceneCard:
         raise UserError(f"the scenes of {self.study.benchmark.title} are not drawn")
 
@@ -315,27 +343,29 @@ class Explorer:
 
     # --- comparing
 
-    def differences(self, split: str, one: Answering, other: Answering, most: int = PAGE) -> list[Difference]:
+    def differences(self, split: str, one: Answering, other: Answering, most: int = PAGE) -> Differences:
         """The rounds' items that one learner gets right and another wrong, the widest apart first."""
         piece = self.whole(split)
-        sides = [_right(answered(learner, piece, ""), piece) for learner in (one, other)]
+        said = [answered(learner, piece, "") for learner in (one, other)]
+        right = [_lead(chances, piece.asked) > SAME for chances in said]
+        by = np.abs(np.subtract(*(_of_the_right(chances, piece.asked) for chances in said)))
+        apart = np.flatnonzero(right[0] != right[1])
+        apart = apart[np.argsort(-by[apart], kind="stable")]
+        alone = int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum())
         rows = np.flatnonzero(~piece.given)
-        half = [side > 0.5 + SAME for side in sides]
-        apart = np.flatnonzero(half[0] != half[1])
-        apart = apart[np.argsort(-np.abs(sides[0] - sides[1])[apart], kind="stable")][:most]
         _, number = np.unique(piece.group, return_inverse=True)
         each = 1 if self.exam(split).few_shot else ASKED
-        return [
-            Difference(
-                int(number[rows[i]]) // each,
-                self.shot(piece, int(rows[i])),
-                "" if piece.text is None else str(piece.text[rows[i]]),
-                piece.answers[piece.target[rows[i]]],
-                float(sides[0][i]),
-                float(sides[1][i]),
+
+        def difference(i: int) -> Difference:
+            row, answer = int(rows[i]), int(piece.asked[i])
+            one, other = (
+                Opinion(_likeliest(says[i], piece.answers), float(says[i, answer]), bool(ok[i]))
+                for says, ok in zip(said, right)
             )
-            for i in apart
-        ]
+            text = "" if piece.text is None else str(piece.text[row])
+            return Difference(int(number[row]) // each, self.shot(piece, row), text, piece.answers[answer], one, other)
+
+        return Differences(alone[0], alone[1], len(rows), tuple(map(difference, apart[:most].tolist())))
 
 
 class TracedExplorer(Explorer):
@@ -370,10 +400,24 @@ class TracedExplorer(Explorer):
         return png(traced(self._alone(number), *self.close)[0], 1)
 
 
-def _right(said: np.ndarray, piece: Examples) -> np.ndarray:
+def _of_the_right(said: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """The probability of the right answer, float[asked]."""
-    chances: np.ndarray = np.take_along_axis(said, piece.asked[:, None], axis=1)[:, 0]
+    chances: np.ndarray = np.take_along_axis(said, truth[:, None], axis=1)[:, 0]
     return chances
+
+
+def _lead(said: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """By how much the right answer is likelier than the likeliest of the others, float[asked]."""
+    others = said.copy()
+    np.put_along_axis(others, truth[:, None], 0, axis=1)
+    lead: np.ndarray = _of_the_right(said, truth) - others.max(axis=1)
+    return lead
+
+
+def _likeliest(chances: np.ndarray, answers: Sequence[str]) -> str:
+    """The answer with the most chance; empty where several have as much."""
+    best = np.flatnonzero(chances > chances.max() - SAME)
+    return answers[best[0]] if len(best) == 1 else ""
 
 
 def chosen(piece: Examples, rows: np.ndarray) -> Examples:

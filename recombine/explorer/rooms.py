@@ -100,8 +100,8 @@ class Rooms:
                     "paper": benchmark.paper,
                     "example": benchmark.example,
                     "languages": kind.languages,
+                    "asks": kind.asks,
                     "seen": kind.seen,
-                    "filters": kind.filters and bool(kind.languages),
                     "pixelated": kind.pixelated,
                 }
             )
@@ -120,6 +120,7 @@ class Rooms:
             "settings": opened.study.settings,
             "solvers": self.solvers(name),
             "thinker": opened.thinker,
+            "whom": opened.whom,
         }
 
     def tables(self, name: str) -> list[dict[str, Any]]:
@@ -154,9 +155,10 @@ class Rooms:
     # --- writing and looking
 
     def read(self, name: str, text: str, first: int) -> Any:
-        if len(text) > LONGEST:
-            raise UserError(f"a text of {len(text):,} letters is longer than the {LONGEST:,} allowed")
-        return plain(self.explorer(name).read(text, first))
+        return plain(self.explorer(name).read(short(text), first))
+
+    def filtered(self, name: str, text: str, first: int) -> Any:
+        return plain(self.explorer(name).filtered(short(text), first))
 
     def shots(self, name: str, first: int, many: int) -> Any:
         """Scenes by their numbers."""
@@ -215,6 +217,13 @@ class Rooms:
     def compared(self) -> Any:
         """Tables and curves of all runs in the folder."""
         return self.runs.compared(self.progress)
+
+
+def short(text: str) -> str:
+    """A text, refused if nobody would write so much."""
+    if len(text) > LONGEST:
+        raise UserError(f"a text of {len(text):,} letters is longer than the {LONGEST:,} allowed")
+    return text
 
 
 def plain(value: Any) -> Any:

@@ -185,16 +185,19 @@ def app(rooms: Rooms, door: Door) -> Starlette:
         policy = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
         return Response(drawn, 200, HEADERS | policy | {"Cache-Control": "no-store"}, "image/svg+xml")
 
-    async def read(request: Request) -> Response:
-        given = await _body(request)
-        text = given.get("text")
-        if not isinstance(text, str):
-            raise Refused(400, "a text is missing")
-        name, first = request.path_params["benchmark"], _number(given.get("first", 0), "first")
-        try:
-            return said(await locked(lambda: rooms.read(name, text, first)))
-        except UserError as error:
-            return said(pointed_at(error, text))  # what is being typed is mostly not finished: no failure
+    def written(work: Callable[[str, str, int], Any]) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            given = await _body(request)
+            text = given.get("text")
+            if not isinstance(text, str):
+                raise Refused(400, "a text is missing")
+            name, first = request.path_params["benchmark"], _number(given.get("first", 0), "first")
+            try:
+                return said(await locked(lambda: work(name, text, first)))
+            except UserError as error:
+                return said(pointed_at(error, text))  # what is being typed is mostly not finished: no failure
+
+        return guarded(answer)
 
     async def missing(request: Request, error: Exception) -> Response:
         return said({"error": "there is nothing at this address"}, getattr(error, "status_code", 404))
@@ -219,7 +222,8 @@ def app(rooms: Rooms, door: Door) -> Starlette:
                 lambda g: rooms.differences(g["benchmark"], g.get("split", ""), g.get("one", ""), g.get("other", ""))
             ),
         ),
-        Route("/api/{benchmark}/read", guarded(read), methods=["POST"]),
+        Route("/api/{benchmark}/read", written(rooms.read), methods=["POST"]),
+        Route("/api/{benchmark}/filtered", written(rooms.filtered), methods=["POST"]),
         Route("/picture/{benchmark}/{number}.png", media(rooms.picture, "image/png")),
         Route("/large/{benchmark}/{number}.png", media(rooms.large, "image/png")),
         Route("/sound/{benchmark}/{number}.wav", media(rooms.sound, "audio/wav")),

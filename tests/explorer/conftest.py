@@ -45,7 +45,7 @@ class Server:
 
     def ask(self, path: str, body: Any = None, method: str | None = None, **headers: str) -> tuple[int, dict, bytes]:
         """Status, headers and body of an answer."""
-        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
         given = {"Host": f"127.0.0.1:{self.port}", **{k.replace("_", "-"): v for k, v in headers.items()}}
         content = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         if content is not None:

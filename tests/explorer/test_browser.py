@@ -61,11 +61,35 @@ class Visit:
         wide, room = self.page.evaluate(size)
         assert wide <= room, f"the page is {wide} wide on {room}: {self.page.url}"
         assert self.page.evaluate(UNNAMED) == []
+        assert self.page.evaluate(STICKS_OUT) == []
+        assert self.page.evaluate(PALE) == []
 
 
 UNNAMED = """() => [...document.querySelectorAll('img:not([alt]), button, select, input, textarea, a')].filter(one =>
   one.tagName === 'IMG' ? !one.alt : !(one.textContent.trim() || one.getAttribute('aria-label')
   || (one.labels && one.labels.length))).map(one => one.outerHTML.slice(0, 120))"""
+STICKS_OUT = """() => [...document.querySelectorAll('main *')].filter(one => !one.closest('.scroll, svg, pre, select')
+  && !['INPUT', 'TEXTAREA', 'AUDIO', 'METER'].includes(one.tagName) && one.clientWidth
+  && getComputedStyle(one).display !== 'inline' && one.scrollWidth > one.clientWidth + 1)
+  .map(one => `${one.tagName}.${one.className}: ${one.scrollWidth} > ${one.clientWidth}`)"""
+PALE = """() => {
+  const parts = (color) => color.match(/[\\d.]+/g).map(Number);
+  const linear = (part) => part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  const light = (color) => parts(color).slice(0, 3).map((part) => linear(part / 255))
+    .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = (one) => { for (; one; one = one.parentElement) {
+    const color = getComputedStyle(one).backgroundColor;
+    if ((parts(color)[3] ?? 1) > 0.99) return color;
+  } return 'rgb(255, 255, 255)'; };
+  const found = new Set(), texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const one = texts.currentNode.parentElement, said = texts.currentNode.data.trim();
+    if (!said || one.closest('svg, noscript, :disabled') || !one.getClientRects().length) continue;
+    const [a, b] = [light(getComputedStyle(one).color), light(ground(one))];
+    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (contrast < 4.5) found.add(`${contrast.toFixed(1)}: ${said.slice(0, 40)}`);
+  }
+  return [...found]; }"""
 
 
 @pytest.fixture(params=LOOKS, ids=lambda look: f"{look[0]}-{look[2]}")
@@ -96,6 +120,10 @@ def test_every_room(visit: Visit, server: Server) -> None:
     page.wait_for_selector("#after .hypotheses li.true")
     page.wait_for_selector(".thinks td.num")
     assert page.locator("form .belief.enumeration").count() == 25
+    starts = (
+        "[...document.querySelector('.beliefs').querySelectorAll('meter')].map(one => one.getBoundingClientRect().left)"
+    )
+    assert len(page.evaluate(starts)) == 3 and len(set(page.evaluate(starts))) == 1  # so that bars can be compared
     assert "you" in page.locator("#after table").inner_text()
     visit.fine()
     for name, split in (("concept-world", "sequences"), ("closure", "or_mat")):
@@ -128,6 +156,9 @@ def test_every_room(visit: Visit, server: Server) -> None:
     visit.fine()
     assert page.locator(".tabs >> text=Factors").count() == 0
     visit.open("#browse?benchmark=curi&view=factors").fine()
+    visit.open("#browse?benchmark=concept-world&view=scenes&text=red_seq")
+    assert "holds:" in page.locator(".chips button[aria-pressed=true]").inner_text()
+    visit.fine()
     visit.open("#browse?benchmark=curi&view=scenes")
     page.fill("#filter", "all objects are blue")
     page.click("text=Filter")
@@ -143,6 +174,7 @@ def test_every_room(visit: Visit, server: Server) -> None:
     # Compare.
     visit.open("#compare?benchmark=closure&split=or_mat")
     page.wait_for_selector("text=Play this round")
+    assert "alone is right about" in page.locator("main").inner_text()
     visit.fine()
 
 

@@ -17,6 +17,7 @@ from recombine.language.expr import place_of
 from recombine.render.png import decoded
 from recombine.semantics.fold import fold
 from recombine.store.store import Store
+from recombine.tasks.examples import Observed
 from tests.explorer.conftest import Server
 
 PLAYED = {"curi": "boolean", "closure": "or_mat", "concept-world": "sequences"}
@@ -177,10 +178,79 @@ def test_only_so_much_is_kept() -> None:
 
 def test_two_learners_are_compared_item_by_item(server: Server) -> None:
     found = server.json("/api/closure/differences?split=or_mat&one=strong&other=weak")
-    assert found and all(item["one"] > 0.5 >= item["other"] for item in found)
-    assert server.json("/api/closure/differences?split=or_mat&one=strong&other=strong") == []
+    assert found["items"] and found["one"] >= len(found["items"]) and found["other"] == 0
+    for item in found["items"]:
+        assert item["one"] == {"answer": item["answer"], "chance": 1, "right": True} and not item["other"]["right"]
+    same = server.json("/api/closure/differences?split=or_mat&one=strong&other=strong")
+    assert (same["items"], same["one"], same["other"]) == ([], 0, 0) and same["of"] > 0
     found = server.json("/api/curi/differences?split=boolean&one=strong&other=nearest")
-    assert all((item["one"] > 0.5) != (item["other"] > 0.5) for item in found)
+    assert all(item["one"]["right"] != item["other"]["right"] for item in found["items"])
+
+
+class Says:
+    """A learner that says the same of every item: its favourite as likely as `chance`, all others alike."""
+
+    def __init__(self, favourite: str, chance: float) -> None:
+        self.favourite, self.chance = favourite, chance
+
+    def predict(self, seen: Observed) -> np.ndarray:
+        others = (1 - self.chance) / (len(seen.answers) - 1)
+        row = np.where(np.array(seen.answers) == self.favourite, self.chance, others)
+        return np.tile(row, ((~seen.given).sum(), 1))
+
+
+def test_right_is_whose_likeliest_answer_is_right_however_unsure(server: Server) -> None:
+    """Among many answers a learner may be right with little belief, and one that is undecided is not."""
+    opened = server.rooms.explorer("closure")
+    piece = opened.whole("or_mat")
+    unsure, undecided = Says("2", 0.2), Says("2", 1 / len(piece.answers))
+    found = opened.differences("or_mat", unsure, undecided)
+    asked = np.array(piece.answers)[piece.asked]
+    assert (found.one, found.other, found.of) == ((asked == "2").sum(), 0, len(asked)) and found.one > 0
+    for item in found.items:
+        assert item.answer == item.one.answer == "2" and item.one.chance == pytest.approx(0.2)
+        assert item.other.answer == ""
+
+
+def test_images_are_chosen_by_a_concept(server: Server) -> None:
+    """The experiments' images that satisfy what is written, and the definition that was understood."""
+    found = server.json("/api/concept-world/filtered", {"text": "red_seq"})
+    holds, rest = found["groups"]
+    opened = server.rooms.explorer("concept-world")
+    assert holds["count"] + rest["count"] == found["total"] and found["notes"] == []
+    labels = [opened.scene(shot["number"]).data["label"] for shot in holds["shots"]]
+    assert "red" in labels and "mixed" not in labels
+    assert dict(found["forms"])["definition"].startswith("concept red_seq(")
+    later = server.json("/api/concept-world/filtered", {"text": "red_seq", "first": 24})
+    assert later["groups"][0]["count"] == holds["count"] and later["groups"][0]["shots"] != holds["shots"]
+    wrong = server.json(
+        "/api/concept-world/filtered", {"text": "grid 8 by 8\nconcept a(X):\n    X == (b) and point(b)"}
+    )
+    assert "leave 'grid' and 'colors' out" in wrong["error"]
+    assert server.json("/api/concept-world/filtered", {"text": "red_sq"})["at"] == 0
+
+
+def test_judging_images_ends_in_time(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recombine.benchmarks.concept_world import explore
+
+    text = "concept stack(X):\n    loose_stack(X)"
+    server.json("/api/concept-world/filtered", {"text": "red_point"})
+    monkeypatch.setattr(explore, "SECONDS", 0.5)
+    found = server.json("/api/concept-world/filtered", {"text": text})
+    assert "could be judged" in " ".join(found.get("notes", [found.get("error")]))
+
+
+def test_a_phrase_can_be_saved_as_a_file_of_concepts(server: Server, tmp_path: Path) -> None:
+    found = server.json("/api/concept-world/read", {"text": "f_pent west of z_pent"})
+    ((name, text),) = found["files"]
+    assert f"draw {name} --concept f_pent_west_of_z_pent" in found["commands"][0]
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    from recombine.benchmarks.concept_world.reader import load_library, read_file
+
+    known = load_library()
+    kept = set(read_file(tmp_path / name, known).definitions) - set(known.definitions)
+    assert kept == {"f_pent_west_of_z_pent"}
+    assert server.json("/api/concept-world/read", {"text": "red_seq"})["files"] == []
 
 
 def test_who_weighs_the_whole_language_says_what_it_thinks(server: Server) -> None:

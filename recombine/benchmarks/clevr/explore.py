@@ -37,6 +37,7 @@ class ClevrExplorer(TracedExplorer):
     close = 2 * IMAGE[0], 2 * IMAGE[1]
     asked: ClassVar[Part] = "test"
     """The part of CLEVR whose scenes the exams are about."""
+    asks = True
     languages: ClassVar[Mapping[str, str]] = {
         "a question": "How many small things are left of the large red cube?",
         "yes or no": "Is there a cyan metal ball behind the green cylinder?",

@@ -4,6 +4,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import ClassVar
 
@@ -11,20 +12,26 @@ import numpy as np
 import pyarrow as pa
 
 from recombine.benchmarks.concept_world import drawing
-from recombine.benchmarks.concept_world.drawing import Drawing
+from recombine.benchmarks.concept_world.definition import Definition, Library
+from recombine.benchmarks.concept_world.formula import write
 from recombine.benchmarks.concept_world.reader import load_library, phrase, read
+from recombine.benchmarks.concept_world.recognise import Recogniser
 from recombine.benchmarks.concept_world.study import ConceptWorld, parts_of
-from recombine.benchmarks.exploring import Explorer, Group, Item, Part, Reading, Round, SceneCard, Shot
+from recombine.benchmarks.exploring import PAGE, Explorer, Group, Item, Part, Reading, Round, SceneCard, Shot
 from recombine.render.grid import grid_codes, paint
 from recombine.render.png import png
 from recombine.report.picture import mask_path
 from recombine.report.table import Table
 from recombine.store.errors import UserError
+from recombine.store.limit import Exceeded, limited
 from recombine.tasks.examples import Examples
 
 DEFINES = re.compile(r"(?m)^\s*(?:concept|grid|colors)\s")
+MINE = "mine.concepts"
 SECONDS = 5.0
-"""That drawing a text may take."""
+"""That drawing a text, or judging images by it, may take."""
+AT_ONCE = 60
+"""Images that are judged before the next look at the time."""
 DRAWN = 16
 SHOWN = 3
 """Training images of each line that a round shows."""
@@ -37,7 +44,12 @@ class ConceptWorldExplorer(Explorer):
 
     study: ConceptWorld
     seen = ("pictures",)
-    filters, pixelated = False, True
+    pixelated = True
+    whom: ClassVar[Mapping[str, str]] = {
+        **Explorer.whom,
+        "membership": "names what was in training, whole, and guesses the rest",
+        "definitions": "weighs the definitions that fit the training images, and puts none together",
+    }
     languages: ClassVar[Mapping[str, str]] = {
         "a phrase": "f_pent west of z_pent",
         "a concept": "red_seq",
@@ -132,35 +144,108 @@ class ConceptWorldExplorer(Explorer):
     # --- writing
 
     def read(self, text: str, first: int = 0) -> Reading:
-        if not text.strip():
-            raise UserError("write a phrase such as: f_pent west of z_pent")
-        drawn, definition = self._drawn(text, first)
+        library, name = meant(text)
+        drawn = drawing.draw(name, DRAWN, seed=first // DRAWN, limit=SECONDS, concepts=library)
         shots = tuple(Shot(None, f"{drawn.concept} {i}", address(pixels)) for i, pixels in enumerate(drawn.pixels))
         count, grid = drawn.count, drawn.library.grid
         there = len(shots) if count is None else int(count.images)
         many = "too many to count" if count is None else f"{'exactly ' * count.exact}{str(count).partition(' (')[0]}"
         notes = [f"Images on a grid of {grid.width} by {grid.height}: {many}.", *drawn.notes]
-        forms = (("concept", drawn.concept), ("definition", definition))
-        files = (("mine.concepts", definition + "\n"),) if DEFINES.search(definition) else ()
-        commands = (
-            ("recombine draw mine.concepts --n 16 --out sheet.png",)
-            if files
-            else (f'recombine draw "{" ".join(text.split())}" --n 16 --out sheet.png',)
-        )
-        return Reading(forms, (Group("drawn", there, shots),), there, tuple(notes), files=files, commands=commands)
+        own = text.strip() if DEFINES.search(text) else written(library)
+        files = ((MINE, f"{own}\n"),) if own else ()
+        drawn_from = f"{MINE} --concept {name}" if own else name
+        commands = (f"recombine draw {drawn_from} --n 16 --out sheet.png",)
+        groups = (Group("drawn", there, shots),)
+        return Reading(forms(library, name), groups, there, tuple(notes), files=files, commands=commands)
 
-    def _drawn(self, text: str, first: int) -> tuple[Drawing, str]:
-        """What a phrase or a text of definitions says; neither is ever taken for the name of a file."""
-        said = text.strip() if DEFINES.search(text) else " ".join(text.split())
-        if DEFINES.search(text):
-            library = read(text, known=load_library())
-            own = [name for name in library.definitions if name not in load_library().definitions]
-            if not own:
-                raise UserError("the text defines no concept; begin with: concept NAME(X) and what is true of X")
-            name = own[-1]
-        else:
-            library, name = phrase(said, load_library())
-        return drawing.draw(name, DRAWN, seed=first // DRAWN, limit=SECONDS, concepts=library), said
+    def filtered(self, text: str, first: int = 0) -> Reading:
+        """The experiments' images that satisfy a concept; as many of them as can be judged in some seconds."""
+        library, name = meant(text)
+        number, holds = self._judged(library, name)
+        sides = (("holds", number[holds]), ("does not hold", number[~holds]))
+        groups = tuple(
+            Group(label, len(some), tuple(Shot(int(n)) for n in some[first : first + PAGE])) for label, some in sides
+        )
+        there = sum(len(codes) for _, codes in self._images)
+        notes = (
+            () if len(number) == there else (f"{len(number):,} of {there:,} images could be judged in {SECONDS:g} s.",)
+        )
+        return Reading(forms(library, name), groups, len(number), notes)
+
+    @cached_property
+    def _images(self) -> list[tuple[int, np.ndarray]]:
+        """The images of every part, as colour codes, with the number of the first."""
+        study, found, first = self.study.study, [], 0
+        for name, part, count in self._parts:
+            found.append((first, study.images(study.samples(name, part))))
+            first += count
+        return found
+
+    @cached_property
+    def _last(self) -> dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]:
+        """What was judged last, for its further pages."""
+        return {}
+
+    def _judged(self, library: Library, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of the images that were judged, and whether the concept holds there."""
+        if library.grid != self.study.study.library.grid:
+            raise UserError(
+                "the images are on the grid and in the colours of the benchmark; leave 'grid' and 'colors' out"
+            )
+        if len(library.definitions[name].parameters) != 1:
+            raise UserError(f"'{name}' is about several objects, and an image shows one; write: A {name} of B")
+        key = name, written(library)
+        if key not in self._last:
+            self._last.clear()
+            self._last[key] = self._judge(Recogniser(library), name)
+        return self._last[key]
+
+    def _judge(self, recogniser: Recogniser, name: str) -> tuple[np.ndarray, np.ndarray]:
+        numbers, holds = [], []
+        images = [
+            (first + at, codes[at : at + AT_ONCE])
+            for first, codes in self._images
+            for at in range(0, len(codes), AT_ONCE)
+        ]
+        with limited(SECONDS, drawing.MEMORY, f"judging '{name}'"), suppress(Exceeded):
+            for first, codes in images:
+                holds.append(recogniser.holds(name, codes))
+                numbers.append(first + np.arange(len(codes)))
+        if not holds:
+            raise UserError(f"no image could be judged in {SECONDS:g} s; make '{name}' smaller")
+        return np.concatenate(numbers), np.concatenate(holds)
+
+
+def meant(text: str) -> tuple[Library, str]:
+    """What a phrase or a text of definitions says: the library with it, and its name. It never names a file."""
+    if not text.strip():
+        raise UserError("write a phrase such as: f_pent west of z_pent")
+    if not DEFINES.search(text):
+        return phrase(" ".join(text.split()), load_library())
+    library = read(text, known=load_library())
+    own = [name for name in library.definitions if name not in load_library().definitions]
+    if not own:
+        raise UserError("the text defines no concept; begin with: concept NAME(X) and what is true of X")
+    return library, own[-1]
+
+
+def forms(library: Library, name: str) -> tuple[tuple[str, str], ...]:
+    """A concept's name, what it is in words, and what its definition says."""
+    definition = library.definitions[name]
+    said = (("concept", name), ("in words", definition.about), ("definition", defined(definition)))
+    return tuple((label, text) for label, text in said if text)
+
+
+def defined(definition: Definition) -> str:
+    """A definition as it is written in a file."""
+    about = f' "{definition.about}"' if definition.about else ""
+    return f"concept {definition.name}({', '.join(definition.parameters)}){about}:\n    {write(definition.body)}"
+
+
+def written(library: Library) -> str:
+    """The definitions that do not come with the package."""
+    shipped = load_library().definitions
+    return "\n\n".join(defined(one) for name, one in library.definitions.items() if name not in shipped)
 
 
 def address(pixels: np.ndarray) -> str:

@@ -51,6 +51,10 @@ class CuriExplorer(TracedExplorer):
     pixels = IMAGE
     close = 3 * IMAGE[0], 3 * IMAGE[1]
     thinker = "enumeration"
+    whom: ClassVar[Mapping[str, str]] = {
+        **TracedExplorer.whom,
+        thinker: "is taught nothing and weighs all that the grammar can say",
+    }
     languages: ClassVar[Mapping[str, str]] = {
         "English": "there is an object x such that x is blue and all other objects are cubes",
         "infix": "exists x in S and(=(color?(x), blue), all(shape?(S_{-x}), cube))",

@@ -294,10 +294,12 @@ async function reveal(name, split, number, see, round, cards, after, button) {
   const left = said.filter((one) => one === null).length;
   const score = (one, sum) => [one, `${sum.toFixed(1).replace(".0", "")} of ${said.length}`, percent(sum / said.length)];
   const rows = [score("you", mine), ...who.map((one) => score(one, right.get(one)))];
+  const present = ([one]) => who.includes(one) || one === about.get(name).thinker;
+  const whom = Object.entries(about.get(name).whom).filter(present).map(([one, knows]) => `${sentence(one)} ${knows}.`).join(" ");
   const parts = [el("h2", { tabindex: "-1" }, found.concept ? `It was: ${found.concept}` : "How it went")];
   if (found.spelling) parts.push(el("p", {}, el("code", {}, found.spelling), " ",
     el("a", { href: address({ room: "write", benchmark: name, text: found.concept }) }, "Write with it")));
-  parts.push(table({ title: "Right answers", columns: [{ name: "who" }, { name: "right", align: "right" }, { name: "share", align: "right" }], rows, note: `${left ? `You left ${left} open. ` : ""}Strong knows the whole language, weak only what it was trained on${about.get(name).thinker ? "; enumeration is taught nothing and weighs all that the grammar can say" : ""}; where a learner holds several answers equally likely, it shares its vote.` }));
+  parts.push(table({ title: "Right answers", columns: [{ name: "who" }, { name: "right", align: "right" }, { name: "share", align: "right" }], rows, note: `${left ? `You left ${left} open. ` : ""}${whom} Where a learner holds several answers equally likely, it shares its vote.` }));
   if (number + 1 < round.rounds) parts.push(el("p", {}, el("a", { class: "next", href: address({ ...state(), room: "play", benchmark: name, split, number: number + 1 }) }, "Next round →")));
   if (found.hypotheses.length) {
     parts.push(el("h2", {}, `What fits what you were shown, ${found.hypotheses.length} of ${found.total.toLocaleString("en")}`));
@@ -370,7 +372,7 @@ async function write(now) {
   const read = async (first = 0) => {
     const mine = ++asked;
     const text = area.value;
-    go({ room: "write", benchmark: name, text }, true);
+    go({ room: "write", benchmark: name, text, first: first || "" }, true);
     if (!text.trim()) { found.replaceChildren(); return; }
     const start = performance.now();
     try {
@@ -381,11 +383,11 @@ async function write(now) {
     }
   };
   area.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(read, 150); });
-  read();
+  read(Number.parseInt(now.first || "0", 10) || 0);
   return [
     el("h1", {}, "Write a concept or a question"),
     el("p", { class: "intro" }, "The scenes that satisfy it appear as you type; an error points at the word."),
-    el("div", { class: "bar" }, benchmarkChoice(name, (value) => go({ room: "write", benchmark: value, text: undefined }), able)),
+    el("div", { class: "bar" }, benchmarkChoice(name, (value) => go({ room: "write", benchmark: value, text: undefined, first: "" }), able)),
     el("div", { class: "field" }, el("label", { for: "text" }, "Your text"), area),
     el("div", { class: "chips", "aria-label": "Examples" }, ...examples.map(([label, example]) =>
       el("button", { type: "button", title: example, onclick: () => { area.value = example; area.rows = Math.max(2, example.split("\n").length); read(); } }, label))),
@@ -429,8 +431,8 @@ function understood(name, found, first, read, took) {
       el("p", { class: "small" }, `Read and answered in ${took.toFixed(0)} ms.`)),
     ...shots,
     most > page ? el("div", { class: "bar" },
-      el("button", { type: "button", disabled: first === 0, onclick: () => read(Math.max(0, first - page)) }, "← Fewer"),
-      el("button", { type: "button", disabled: first + page >= most, onclick: () => read(first + page) }, "More →")) : "",
+      el("button", { type: "button", disabled: first === 0, onclick: () => read(Math.max(0, first - page)) }, "← Previous"),
+      el("button", { type: "button", disabled: first + page >= most, onclick: () => read(first + page) }, "Next →")) : "",
   ];
 }
 
@@ -478,14 +480,15 @@ async function factors(name, all, now) {
 async function scenes(name, all, now) {
   const first = Number.parseInt(now.first || "0", 10) || 0;
   const filter = el("input", { id: "filter", type: "search", value: now.text || "", placeholder: (Object.values(named(name).languages)[0] || "").split("\n")[0] });
-  const form = named(name).filters ? el("form", {
+  const form = Object.keys(named(name).languages).length ? el("form", {
     class: "bar", onsubmit: (event) => { event.preventDefault(); go({ room: "browse", benchmark: name, text: filter.value, first: "", group: "" }); },
-  }, el("label", { for: "filter" }, "Only scenes where this holds, or by the answer to this", filter), el("button", { type: "submit" }, "Filter")) : "";
+  }, el("label", { for: "filter" }, named(name).asks ? "By the answer to this question" : "Only where this concept holds", filter), el("button", { type: "submit" }, "Filter")) : "";
   if (!all.scenes) return [el("p", {}, "The scenes of this benchmark are not drawn.")];
-  let shots; let total; let chips = "";
+  let shots; let total; let chips = ""; let notes = "";
   if (now.text) {
     try {
-      const found = await ask(`/api/${name}/read`, undefined, { text: now.text, first });
+      const found = await ask(`/api/${name}/filtered`, undefined, { text: now.text, first });
+      notes = found.notes.length ? el("p", { class: "small" }, found.notes.join(" ")) : "";
       const group = found.groups.find((one) => one.label === now.group) || found.groups[0];
       ({ shots, count: total } = group);
       chips = el("div", { class: "chips" }, ...found.groups.map((one) => el("button", { type: "button", "aria-pressed": one === group, onclick: () => go({ group: one.label, first: "" }) }, `${one.label}: ${one.count.toLocaleString("en")}`)));
@@ -494,7 +497,7 @@ async function scenes(name, all, now) {
     ({ shots, total } = await ask(`/api/${name}/scenes`, { first }));
   }
   const page = 24;
-  return [form, chips,
+  return [form, chips, notes,
     el("p", { class: "small" }, total ? `${(first + 1).toLocaleString("en")} to ${Math.min(first + page, total).toLocaleString("en")} of ${total.toLocaleString("en")}` : "None."),
     el("ul", { class: "shots" }, ...shots.map((shot) => el("li", { class: "shot" }, opened(name, shot)))),
     el("div", { class: "bar" },
@@ -585,16 +588,22 @@ async function compare(now) {
 
 function differing(name, split, one, other, found) {
   const short = shortly([one, other]);
-  if (!found.length) return [el("p", {}, one === other ? "Choose two different ones." : "They are right and wrong about the same items here.")];
-  const wide = found.some((item) => item.text);
+  const { items, of } = found;
+  if (!items.length) return [el("p", {}, one === other ? "Choose two different ones." : `They are right and wrong about the same of ${many(of, "item")}.`)];
+  const wide = items.some((item) => item.text);
+  const alone = (who, count) => [el("strong", {}, short.get(who)), ` alone is right about ${count.toLocaleString("en")}`];
   const list = (some) => el("ul", { class: wide ? "shots wide" : "shots" }, ...some.map((item) => el("li", { class: "shot" }, opened(name, item.shot, item.text ? "large" : "picture"),
     item.text ? el("p", {}, item.text) : null, el("p", { class: "truth" }, `Right: ${item.answer}`),
-    ...[[one, item.one], [other, item.other]].map(([who, chance]) => belief(who, short.get(who), chance, chance <= 0.5)),
+    el("div", { class: "beliefs" }, ...[[one, item.one], [other, item.other]].map(([who, said]) => belief(who, short.get(who), said.chance, !said.right, `says ${said.answer || "nothing certain"}`))),
+    ...[[one, item.one], [other, item.other]].filter(([, said]) => !said.right).map(([who, said]) =>
+      el("p", { class: "truth bad" }, said.answer ? `${short.get(who)}: ${said.answer}` : `${short.get(who)} is undecided`)),
     el("a", { href: address({ room: "play", benchmark: name, split, number: item.number }) }, "Play this round"))));
   const first = wide ? 8 : 14;
-  return [el("p", { class: "small" }, `${many(found.length, "item")}, the widest apart first; the bars are the probability of the right answer.`),
-    list(found.slice(0, first)),
-    found.length > first ? el("details", {}, el("summary", {}, `${found.length - first} more`), list(found.slice(first))) : ""];
+  const apart = found.one + found.other;
+  return [el("p", {}, ...alone(one, found.one), ", ", ...alone(other, found.other), ` of ${many(of, "item")}.`),
+    el("p", { class: "small" }, `${items.length < apart ? `The ${items.length}` : "Those"} where they are widest apart come first; the bars are the probability of the right answer.`),
+    list(items.slice(0, first)),
+    items.length > first ? el("details", {}, el("summary", {}, `${items.length - first} more`), list(items.slice(first))) : ""];
 }
 
 // --- the page
