@@ -5,7 +5,10 @@ saying nothing. What is wrong on a line is not told in the terminal.
 """
 
 import asyncio
+import os
 import socket
+import threading
+from types import FrameType
 from typing import Any
 
 import uvicorn
@@ -21,6 +24,8 @@ LONGEST_HEAD = 64 * 1024
 """Bytes of a request before its body."""
 LONGEST_WAIT = 20.0
 """Seconds in which a request must be here."""
+LONGEST_END = 2.0
+"""Seconds that answers may still take once the server is to end."""
 
 
 class Impatient(H11Protocol):
@@ -61,6 +66,16 @@ class Impatient(H11Protocol):
         else:  # it is worked on
             self.untaken = now if self.flow.write_paused else None
             self._wait()
+
+
+class Server(uvicorn.Server):
+    """A server that ends when it is told to, whatever is being worked out: nothing half-written is left by that."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        ending = threading.Timer(LONGEST_END, os._exit, [128 + sig])
+        ending.daemon = True
+        ending.start()
 
 
 def from_another_page(headers: Headers) -> bool:

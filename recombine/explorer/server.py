@@ -23,7 +23,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from recombine.explorer.listening import from_another_page, settings
+from recombine.explorer.listening import Server, from_another_page, settings
 from recombine.explorer.rooms import Rooms, pointed_at
 from recombine.store.errors import UserError
 from recombine.store.untrusted import parse_json
@@ -269,9 +269,7 @@ async def _body(request: Request) -> dict[str, Any]:
 
 def serve(rooms: Rooms, listening: socket.socket, door: Door, browser: bool) -> None:
     """Answer until it is stopped."""
-    import uvicorn
-
-    server = uvicorn.Server(settings(app(rooms, door)))
+    server = Server(settings(app(rooms, door)))
     threading.Thread(target=rooms.warm, daemon=True).start()
     if browser:
         threading.Timer(0.3, webbrowser.open, [door.address]).start()

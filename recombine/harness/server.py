@@ -20,7 +20,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from recombine.explorer.listening import from_another_page, settings
+from recombine.explorer.listening import Server, from_another_page, settings
 from recombine.harness.book import Book, Content
 from recombine.store.errors import UserError
 from recombine.store.untrusted import parse_json
@@ -177,6 +177,4 @@ def _stream(about: Mapping[str, Any], said: str) -> Iterator[str]:
 
 def serve(book: Book, listening: socket.socket) -> None:
     """Answer until it is stopped."""
-    import uvicorn
-
-    uvicorn.Server(settings(app(book, listening.getsockname()[1]))).run(sockets=[listening])
+    Server(settings(app(book, listening.getsockname()[1]))).run(sockets=[listening])

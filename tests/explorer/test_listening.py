@@ -1,6 +1,9 @@
 """Lines to a server that are opened to keep others out."""
 
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -89,3 +92,32 @@ def test_what_is_wrong_on_a_line_is_not_told_in_the_terminal(
             line.sendall(said)
             line.recv(100)
     assert capfd.readouterr() == ("", "")
+
+
+BUSY = """
+import threading
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.routing import Route
+from recombine.explorer import listening
+
+async def busy(request):
+    print("asked", flush=True)
+    await run_in_threadpool(threading.Event().wait, 60)
+
+listening.LONGEST_END = 0.1
+port = listening.free_port("127.0.0.1", 0)
+print(port.getsockname()[1], flush=True)
+listening.Server(listening.settings(Starlette(routes=[Route("/", busy)]))).run(sockets=[port])
+"""
+
+
+def test_a_server_ends_while_an_answer_is_worked_out() -> None:
+    with subprocess.Popen([sys.executable, "-c", BUSY], stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        port = int(server.stdout.readline())
+        with socket.create_connection(("127.0.0.1", port), 10) as line:
+            line.sendall(FINE)
+            assert server.stdout.readline() == "asked\n"
+            server.send_signal(signal.SIGTERM)
+            assert server.wait(20) == 128 + signal.SIGTERM
