@@ -471,7 +471,8 @@ class Curi(Study):
         easy = clock.time("oracles and gaps, easy negatives", lambda: self.gap(negatives="easy"))
         there = [trial.split for trial in hard.of()]
         shown = [split for split in ("boolean", "counting", "binding-color") if split in there] or there[:1]
-        examples = [self.episode_view(split, n, media=Media()) for n, split in enumerate(shown, 7)]
+        many = {split: len(self.study.episodes(split, "test", "hard").concept) for split in shown}
+        examples = [self.episode_view(split, n % many[split], media=Media()) for n, split in enumerate(shown, 7)]
         yield from pages.chapters(self.study, hard, easy, examples, self.world_chapters())
         yield Chapter("Settings", (self.settings_table(pages.sizes(self.study)), clock.table(time.monotonic() - start)))
 
