@@ -52,13 +52,14 @@ def place_for(out: str | Path) -> Path:
 
 
 def free_file(out: str | Path, endings: Collection[str]) -> Path:
-    """Refuse a file that cannot be written, before any work is done."""
+    """Refuse a file that cannot be written, before any work is done; make its folder."""
     out = Path(out)
     if out.suffix not in endings:
         raise UserError(f"{out}: choose an ending that can be written: {' or '.join(endings)}")
     if out.is_dir():
         raise UserError(f"{out} is a folder; choose the name of a file")
     _can_be_written(out.parent)
+    out.parent.mkdir(parents=True, exist_ok=True)
     return out
 
 

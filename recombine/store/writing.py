@@ -116,7 +116,6 @@ def write_atomically(
     """
     draft = draft_around(path)
     if draft is None:
-        path.parent.mkdir(parents=True, exist_ok=True)
         _clear_parts(path)
     # The name comes last because writers look at its suffix.
     part = path.with_name(f"{PART}{secrets.token_hex(8)}-{path.name}")

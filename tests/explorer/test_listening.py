@@ -113,11 +113,25 @@ listening.Server(listening.settings(Starlette(routes=[Route("/", busy)]))).run(s
 
 
 def test_a_server_ends_while_an_answer_is_worked_out() -> None:
-    with subprocess.Popen([sys.executable, "-c", BUSY], stdout=subprocess.PIPE, text=True) as server:
+    with (
+        subprocess.Popen([sys.executable, "-c", BUSY], stdout=subprocess.PIPE, text=True) as server,
+        ExitStack() as ends,
+    ):
+        ends.callback(server.kill)
         assert server.stdout is not None
-        port = int(server.stdout.readline())
-        with socket.create_connection(("127.0.0.1", port), 10) as line:
+        with reached(("127.0.0.1", int(server.stdout.readline()))) as line:
             line.sendall(FINE)
             assert server.stdout.readline() == "asked\n"
             server.send_signal(signal.SIGTERM)
             assert server.wait(20) == 128 + signal.SIGTERM
+
+
+def reached(address: tuple[str, int]) -> socket.socket:
+    """A line to a server that may still be starting."""
+    until = time.monotonic() + 30
+    while True:
+        try:
+            return socket.create_connection(address, 10)
+        except ConnectionRefusedError:
+            assert time.monotonic() < until, "the server does not start"
+            time.sleep(0.02)

@@ -260,7 +260,7 @@ def test_a_stage_must_be_a_folder_of_its_own(store, stage):
 
 def test_too_small_a_disk_is_refused(store):
     store.need(1)
-    with pytest.raises(UserError, match=r"needs 1,000 PB.*--scale.*RECOMBINE_HOME"):
+    with pytest.raises(UserError, match=r"needs 1,000 PB.*smaller scale.*RECOMBINE_HOME"):
         store.need(10**18)
 
 
