@@ -135,9 +135,10 @@ def confusion_chart(classes: Sequence[str], panels: Sequence[Confusion], title: 
     """A panel for each network: rows are what an image is, columns what it was said to be, in percent of the row."""
     label_width = room_for(classes)
     cell = min(30.0, _PANEL / len(classes))
-    step, head = len(classes) * cell + 16, 32 + 0.9 * _SLOPE * label_width
+    head = 32 + 0.9 * _SLOPE * label_width
+    step = 16 + max(len(classes) * cell, *(_LETTER * len(_short(one.name)) for one in panels))
     left = label_width + 12
-    beside = max(1, int((width - left + 16) // step)) if width < NARROW else len(panels)
+    beside = max(1, int((width - left + 16) // step))
     drawn, top = [], 18.0
     for first in range(0, len(panels), beside):
         names = (
@@ -154,6 +155,10 @@ def confusion_chart(classes: Sequence[str], panels: Sequence[Confusion], title: 
     return figure(title, description, top, about, *drawn, width=width)
 
 
+def _short(name: str) -> str:
+    return name.replace(" from scratch", "*")
+
+
 def _in_words(one: Confusion, classes: Sequence[str]) -> str:
     rows = (
         f"{name} taken for " + ", ".join(f"{other} {share:.0f}" for other, share in zip(classes, row))
@@ -162,13 +167,14 @@ def _in_words(one: Confusion, classes: Sequence[str]) -> str:
     return f"{one.name}: {'; '.join(rows)}"
 
 
+_LETTER = 7.7  # of a title
 _SLOPE = 0.82  # the sine of the angle at which the names of columns stand
 _TURN = 55
 
 
 def _panel(one: Confusion, classes: Sequence[str], x: float, y: float, cell: float, title_at: float) -> str:
     """Cells are shaded by their share; the number says the same."""
-    head = writing(one.name.replace(" from scratch", "*"), x, title_at, weight=600)
+    head = writing(_short(one.name), x, title_at, weight=600)
     names = (_slanted(name, x + cell * (i + 0.5) + 3, y - 6) for i, name in enumerate(classes))
     cells = []
     for i, row in enumerate(one.shares):

@@ -26,7 +26,7 @@ from recombine.store.text import markdown
 Cell = str | int | float | Interval | None
 KEY = 22
 """Letters of a first column that stays in sight while the others scroll."""
-ROOM = {"essay": 160, "lines": 56, "words": 18}
+ROOM = {"essay": 160, "lines": 56, "words": 12}
 """Kinds of columns, by the letters that their longest cell has at least."""
 _CODE, _PAGE = re.compile(r"`([^`]+)`"), re.compile(r"\[([^]]+)\]\(([\w./#-]+)\)")
 

@@ -1,5 +1,6 @@
 """Laws of the networks' results: what is averaged, what is said to hold, and that the page has it all."""
 
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -22,6 +23,7 @@ from recombine.benchmarks.run_tables import brief, cost_table, runs_table, setti
 from recombine.benchmarks.runs import Outcomes, read_outcomes
 from recombine.metrics.confusion import f1
 from recombine.metrics.intervals import Interval
+from recombine.report.figures import PHONE, WIDTH
 from recombine.report.findings import Verdict, finding_tables
 from recombine.report.notes import notes_of
 from recombine.report.read_tables import tables_of
@@ -415,6 +417,21 @@ def test_a_confusion_chart_gives_shares_of_rows() -> None:
     svg = confusion_chart(("a", "b"), [Confusion("MLP", np.array([[3, 1], [0, 8]]))], "taken")
     assert "MLP: a taken for a 75, b 25; b taken for a 0, b 100" in svg
     assert "a taken for b: 1" in svg
+
+
+@pytest.mark.parametrize("width", [WIDTH, PHONE])
+@pytest.mark.parametrize("classes", ["ab", "abc", "abcdefghijkl"])
+def test_names_of_matrices_stand_apart_on_the_canvas(classes: str, width: int) -> None:
+    names = ["CNN (epochs 1)", "ResNet from scratch", "MLP (epochs 1)", "WReN", "PrediNet", "CNN"]
+    counts = np.eye(len(classes), dtype=int)
+    svg = confusion_chart(classes, [Confusion(name, counts) for name in names], "taken", width=width)
+    texts = ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")
+    short = [name.replace(" from scratch", "*") for name in names]
+    heads = [(float(one.get("y", 0)), float(one.get("x", 0)), one.text or "") for one in texts if one.text in short]
+    assert len(heads) == len(names)
+    for (y, x, name), (below, after, _) in itertools.pairwise(heads):
+        assert below > y or x + 7.5 * len(name) < after, name
+    assert all(x + 7.5 * len(name) < width for _, x, name in heads)
 
 
 def test_matrices_of_all_tests_are_drawn(whole: Outcomes) -> None:

@@ -246,7 +246,8 @@ class ConceptWorldNetworks(Networks[ConceptWorldPipeline]):
         return verdicts(outcomes)
 
     def chapters(self, outcomes: Outcomes, reference: Mapping[str, Table]) -> list[Chapter]:
-        parts = [Chapter("Ours minus the paper's", (agreement(outcomes),))]
+        distances = agreement(outcomes)
+        parts = [Chapter("Ours minus the paper's", (distances,))] if distances.rows else []
         for world, groups in outcomes.worlds():
             others = [reference[world]] if world in reference else []
             parts.append(Chapter(world, (_score_table(world, groups), *others, *figures(groups))))

@@ -1,5 +1,6 @@
 """`recombine report human`: the learner fitted to one list of judgements, beside people, concept by concept."""
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -28,6 +29,7 @@ INTRO = (
     "that fades, labels that it half believes, and lapses. Every concept is answered by a mind that was fitted to the "
     "concepts of the other folds alone."
 )
+_BREAK = re.compile(r"\s*<br\s*/?>\s*")
 WORST = 9
 """Concepts whose course is drawn."""
 SHARES = {
@@ -64,7 +66,7 @@ class People(Subject):
             )
         mine = _list_of(judgements, list, "--list", ())
         theirs = None if other is None else _list_of(other, other_list, "--other-list", (mine,))
-        known = {} if words is None else _in_words(words)
+        known = {} if words is None else in_words(words)
         found = beside_people(judgements, mine, seed, folds, without=tuple(without), say=self.progress)
         tested = {f"list {mine}, concepts held out": found}
         if other is not None and theirs is not None:
@@ -81,11 +83,11 @@ def _list_of(file: Path, wanted: str | None, flag: str, taken: tuple[str, ...]) 
     return wanted or free[0]
 
 
-def _in_words(file: Path) -> dict[str, str]:
+def in_words(file: Path) -> dict[str, str]:
     found: dict[str, str] = read_json(file, advice="give a JSON file of concepts in words")
     if not all(isinstance(text, str) for text in found.values()):
         raise UserError(f"{file} must be a JSON object with a text for each name of a concept")
-    return found
+    return {name: _BREAK.sub(" ", text) for name, text in found.items()}
 
 
 # --- the page
@@ -230,5 +232,5 @@ def _courses(beside: Beside, by_concept: Sequence[OfConcept]) -> Figure:
 
 def mind(found: Mind) -> Table:
     shares = [(text, getattr(found, name)) for name, text in SHARES.items()]
-    rows = (*shares, *((f"nats for {part}", cost) for part, cost in zip(PARTS, found.costs)))
+    rows = (*shares, *((f"nats for '{part}'", cost) for part, cost in zip(PARTS, found.costs)))
     return Table("Fitted to all concepts", (Column("what"), Column("value", "right", ".2f")), rows)

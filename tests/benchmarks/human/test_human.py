@@ -11,6 +11,7 @@ from recombine.benchmarks.human.judgements import VOCABULARY, Judgements, read
 from recombine.benchmarks.human.language import ATOMS, PARTS, Thoughts, length, parts, signature, thoughts
 from recombine.benchmarks.human.learner import Mind, answers, beliefs, courses, mind_of, slopes
 from recombine.benchmarks.human.meaning import Exact, Plainly, Words
+from recombine.benchmarks.human.page import in_words
 from recombine.benchmarks.human.study import Beside, beside_people, carried_over, folds_of, held_out
 from recombine.language.expr import Expr
 from recombine.semantics.fold import Plan, fold, method
@@ -302,3 +303,9 @@ def test_list_1_is_read_whole() -> None:
     assert (len(people), len(people.concepts), people.asked.sum()) == (8_670, 114, 196_380)
     with pytest.raises(UserError, match="has no list 'L2'; it has L1"):
         read(REAL, "L2")
+
+
+def test_words_of_concepts_have_no_line_breaks_of_a_page(tmp_path: Path) -> None:
+    file = tmp_path / "words.json"
+    file.write_text('{"hg75": "of the same shape<br>that is blue", "hg1": "a <br /> b"}')
+    assert in_words(file) == {"hg75": "of the same shape that is blue", "hg1": "a b"}
