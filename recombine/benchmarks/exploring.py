@@ -7,6 +7,7 @@ learners. A benchmark with pictures, sounds or a language that people can write 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -205,6 +206,8 @@ class Explorer:
         "weak": "knows only what it was trained on",
     }
     """What each of the learners knows that answer beside a person."""
+    heard: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """Properties of a scene, and how each is heard."""
     pixels: ClassVar[tuple[int, int]] = (0, 0)
     pixelated: ClassVar[bool] = False
     """Whether pictures are enlarged with hard edges."""
@@ -368,16 +371,16 @@ class Explorer:
         return Differences(alone[0], alone[1], len(rows), tuple(map(difference, apart[:most].tolist())))
 
 
-class TracedExplorer(Explorer):
+class TracedExplorer(Explorer, ABC):
     """One whose scenes are drawn by the ray tracer."""
 
     pixels: ClassVar[tuple[int, int]]
     close: ClassVar[tuple[int, int]]
     """The size at which a scene is looked at closely."""
 
+    @abstractmethod
     def _alone(self, number: int) -> Scenes:
         """The scene of a number."""
-        raise NotImplementedError
 
     def outlined(self, alone: Scenes) -> tuple[Part, ...]:
         """The objects of a scene in words, with their outlines."""

@@ -121,6 +121,7 @@ class Rooms:
             "solvers": self.solvers(name),
             "thinker": opened.thinker,
             "whom": opened.whom,
+            "heard": opened.heard,
         }
 
     def tables(self, name: str) -> list[dict[str, Any]]:

@@ -154,7 +154,7 @@ summary{cursor:pointer;font-weight:600;font-size:.95rem}
 .group.positive{color:var(--positive)}
 .group.negative{color:var(--negative)}
 .shots{display:grid;grid-template-columns:repeat(5,minmax(0,1fr));gap:.8rem .7rem;margin-bottom:1rem}
-.sides .shot figcaption{white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
+.sides .shot .what{display:none}
 .shot{margin:0;min-width:0;overflow-wrap:anywhere;font-size:.72rem;line-height:1.35;font-variant-numeric:tabular-nums;break-inside:avoid}
 .shot figcaption{font-size:inherit}
 .shot audio{display:block;width:100%;height:1.9rem;margin:.3rem 0}

@@ -194,6 +194,8 @@ def test_a_link_reopens_the_same_state(desk: Visit) -> None:
     page = desk.open("#play?benchmark=curi&split=counting&number=2&see=sounds").page
     title = page.locator("h1").inner_text()
     assert title == "Counting, 2" and page.locator("form button.sound").count() == 25
+    page.click("text=How to listen")
+    assert "instrument: gray trumpet" in page.locator("details.listening").inner_text()
     desk.open("#" + page.url.partition("#")[2])
     assert page.locator("h1").inner_text() == title
     desk.open("#write?benchmark=curi")

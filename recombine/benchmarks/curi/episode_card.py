@@ -76,10 +76,10 @@ def sound_card(view: EpisodeView) -> str:
     return f'<article class="episode"><div class="beside heard">{picture}<div>{told}</div></div></article>'
 
 
-def sound_legend() -> str:
+def heard() -> tuple[tuple[str, str], ...]:
     """How properties are heard."""
     instruments = ", ".join(f"{color} {name.replace('-', ' ')}" for color, name in CURI_INSTRUMENTS)
-    rows = (
+    return (
         ("colour", f"instrument: {instruments}"),
         ("column", "time: left is early; eight onsets within 1.8 s"),
         ("row", f"pitch: {' '.join(PITCHES)} from the top"),
@@ -87,7 +87,10 @@ def sound_legend() -> str:
         ("material", ", ".join(f"{material} {timbre}" for material, timbre in CURI_TIMBRES)),
         ("size", "large at full volume, small at 30 %"),
     )
-    listed = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in rows)
+
+
+def sound_legend() -> str:
+    listed = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in heard())
     return f'<div class="legend">{details("How to listen", f"<dl>{listed}</dl>")}</div>'
 
 
@@ -126,7 +129,8 @@ def _shot(scene: SceneView, scope: str) -> str:
     player = ""
     if scene.sound:
         player = f'<audio controls preload="none" title="{escape(scene.plays)}" src="{scene.sound}"></audio>'
-    caption = f'<figcaption><span class="mark">{scene.mark}</span> scene {scene.scene}</figcaption>'
+    name = f'<span class="what">scene</span> {scene.scene}'
+    caption = f'<figcaption><span class="mark">{scene.mark}</span> {name}</figcaption>'
     return f'<figure class="shot" title="{about}">{frame}{player}{caption}{said}</figure>'
 
 

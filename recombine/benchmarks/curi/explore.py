@@ -8,6 +8,7 @@ import numpy as np
 
 from recombine.benchmarks.curi.english import english
 from recombine.benchmarks.curi.english_reading import read_concept
+from recombine.benchmarks.curi.episode_card import heard
 from recombine.benchmarks.curi.exam import piece
 from recombine.benchmarks.curi.meaning import Exact
 from recombine.benchmarks.curi.media import IMAGE
@@ -48,6 +49,7 @@ class CuriExplorer(TracedExplorer):
 
     study: Curi
     seen = ("pictures", "sounds")
+    heard = heard()
     pixels = IMAGE
     close = 3 * IMAGE[0], 3 * IMAGE[1]
     thinker = "enumeration"

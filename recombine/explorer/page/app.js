@@ -147,6 +147,9 @@ function button(name, number, label) {
   return made;
 }
 
+const listening = (all) => el("details", { class: "listening" }, el("summary", {}, "How to listen"),
+  el("dl", { class: "forms" }, ...all.heard.flatMap(([what, how]) => [el("dt", {}, what), el("dd", {}, how)])));
+
 // Text with its `code` as code.
 function worded(text) {
   return text.split("`").map((part, i) => (i % 2 ? el("code", {}, part) : part));
@@ -225,6 +228,7 @@ async function play(now) {
   form.addEventListener("keydown", keys);
   return [
     el("h1", {}, round.title), el("p", { class: "intro" }, `${round.about} (${where.title}: ${where.about}.)`), bar,
+    see === "sounds" ? listening(all) : "",
     ...(round.shown.length ? [el("h2", {}, "What you are shown"), shown] : []),
     el("h2", {}, `Your turn: ${round.asked.length} to answer`), form, after, scores(),
   ];
@@ -543,7 +547,7 @@ async function scene(name, number) {
       el("button", { type: "button", disabled: found.number <= 0, onclick: () => go({ scene: found.number - 1 }) }, "← Previous"),
       el("button", { type: "button", disabled: found.number >= last, onclick: () => go({ scene: found.number + 1 }) }, "Next →")),
     el("div", { class: "two" }, el("div", {}, el("div", { class: "stage" }, shown, svg),
-      named(name).seen.includes("sounds") ? player(name, found.number) : null), el("div", {}, el("p", { class: "small" }, "Point at a thing, here or in the picture."), list)),
+      ...(named(name).seen.includes("sounds") ? [player(name, found.number), listening(about.get(name))] : [])), el("div", {}, el("p", { class: "small" }, "Point at a thing, here or in the picture."), list)),
     el("details", {}, el("summary", {}, "As JSON"), el("pre", { class: "json", tabindex: "0" }, JSON.stringify(found.data, null, 1)),
       el("button", { type: "button", onclick: () => download(`${name}-scene-${found.number}.json`, JSON.stringify(found.data, null, 1)) }, "Save it")),
   ];
