@@ -191,6 +191,10 @@ class Gaps:
     def _repr_html_(self) -> str:
         return self.table().html()
 
+    def to_pandas(self, metric: str | None = None) -> Any:
+        """The table by a metric, by default the first, as a data frame."""
+        return self.table(metric).to_pandas()
+
 
 def over_worlds(found: Sequence[Gaps]) -> Gaps:
     """The mean of the same gaps over several worlds, with its interval over them."""

@@ -67,3 +67,10 @@ def test_several_worlds_give_a_mean_with_an_interval_over_them() -> None:
     assert gap.gap.value == pytest.approx(55.0) and gap.gap.low < 45 and gap.gap.high == 100.0 and gap.episodes == 360
     assert found.settings == {"seed": 3, "seeds": 2} and "worlds" in found.table().note
     assert over_worlds(worlds[:1]) is worlds[0]
+
+
+def test_gaps_are_a_data_frame() -> None:
+    pytest.importorskip("pandas", reason="data frames need pandas: pip install pandas")
+    frame = GAPS.to_pandas()
+    assert list(frame["split"]) == [trial.title for trial in GAPS.of()]
+    assert list(frame["gap"]) == [trial.gap.gap.value for trial in GAPS.of()]
