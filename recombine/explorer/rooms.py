@@ -246,6 +246,7 @@ def pointed_at(error: UserError, text: str) -> dict[str, Any]:
     at = place_of(said, text)
     if at is None:
         at = _by_line(said, text)
+        said = said if at is None else said.partition(": ")[2]
     if "⟨here⟩" in said:
         said = said.rpartition("': ")[2] or said
     return {"error": said, "at": at}

@@ -105,7 +105,12 @@ def _curve(
     """A curve through points, each a place across and a value, with its name in the legend."""
     ink, dash = _INKS[number % len(_INKS)], _DASHES[number % len(_DASHES)]
     style = f"fill:none;stroke:{colour_of(ink)};stroke-width:2;stroke-dasharray:{dash or 'none'}"
-    path = element("polyline", points=" ".join(f"{x:.1f},{up(value):.1f}" for x, value in points), style=style)
+    if len(points) > 1:
+        path = element("polyline", points=" ".join(f"{x:.1f},{up(value):.1f}" for x, value in points), style=style)
+    else:  # a line through one point is not seen
+        path = "".join(
+            element("circle", cx=x, cy=up(value), r=4, style=f"fill:{colour_of(ink)}") for x, value in points
+        )
     x, y = key
     sample = element("line", x1=x, x2=x + 24, y1=y, y2=y, style=style)
     return element("g", words("title", curve.text(linear)), path, sample, writing(curve.name, x + 30, y + 4))

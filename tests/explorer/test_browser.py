@@ -147,6 +147,7 @@ def test_every_room(visit: Visit, server: Server) -> None:
     page.wait_for_selector("section[data-group=drawn] img")
     visit.open("#write?benchmark=closure&text=Are there any red cubes?")
     page.wait_for_selector("section[data-group=no] img")
+    assert page.input_value("#text") == "Are there any red cubes?"
     visit.fine()
     # Browse.
     page.click("nav >> text=Browse")

@@ -329,3 +329,9 @@ def test_vehicles_have_parts_and_one_layout_at_every_complexity(own_home: Path) 
         rooms.scene("super-clevr", 20 + 4 * 12)
     with pytest.raises(UserError, match="there is no layout 4"):
         rooms.factors("super-clevr", 4)
+
+
+def test_an_error_of_a_file_points_without_saying_line_and_column(server: Server) -> None:
+    for text in ("f_pnt", "concept a(X):\n  f_pnt(X)"):
+        found = server.json("/api/concept-world/read", {"text": text})
+        assert found["error"].startswith("there is no concept 'f_pnt'") and found["at"] == text.index("f_pnt")

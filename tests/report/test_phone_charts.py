@@ -71,3 +71,8 @@ def test_every_name_is_still_there(name: str) -> None:
     figure = Figure.drawn(name, "Said.", CHARTS[name])
     named = [{said for said, *_ in placed(svg) if re.search("[a-z]{3}", said)} for svg in (figure.svg, figure.narrow)]
     assert named[0] - {"mAP, percent"} <= named[1]
+
+
+def test_a_curve_of_one_point_is_seen() -> None:
+    drawn = curve_chart([Curve("one", [(60, 0.5)]), Curve("two", [(60, 0.2), (120, 0.4)])], {}, "T", "mAP")
+    assert drawn.count("<circle") == 1 and drawn.count("<polyline") == 1

@@ -361,5 +361,5 @@ def _infix_to_postfix(text: str, start: int) -> list[Token]:
 
     term()
     if at != len(tokens):
-        raise fail("expected the end")
+        raise fail("expected the end; what stands before it is a whole concept")
     return out

@@ -21,7 +21,7 @@ function el(tag, attributes = {}, ...children) {
 }
 
 function state() {
-  const [room, query = ""] = location.hash.slice(1).split("?");
+  const [room, query = ""] = location.hash.slice(1).split(/\?(.*)/s); // a question that somebody typed there ends in one
   return { room: room || "play", ...Object.fromEntries(new URLSearchParams(query)) };
 }
 
@@ -155,17 +155,23 @@ function worded(text) {
   return text.split("`").map((part, i) => (i % 2 ? el("code", {}, part) : part));
 }
 
+// A long name in a cell may end its line after each of its words.
+function broken(cell) {
+  const text = String(cell ?? "");
+  return text.length > 18 ? el("span", {}, ...text.split(/(?<=_)/).flatMap((part) => [part, el("wbr")])) : text;
+}
+
 function table(found, about) {
   const splits = new Set(about ? about.splits.map((one) => one.name) : []);
   const room = (i) => { // so that no word of a long text stands in a line of its own
     const longest = Math.max(0, ...found.rows.map((row) => String(row[i] ?? "").length));
-    return longest > 160 ? "essay" : longest > 56 ? "lines" : longest > 18 ? "words" : undefined;
+    return longest > 160 ? "essay" : longest > 56 ? "lines" : longest > 12 ? "words" : undefined;
   };
   const head = el("tr", {}, ...found.columns.map((one, i) =>
     el("th", { scope: "col", class: one.align === "right" ? "num" : room(i) }, one.name)));
   const rows = found.rows.map((row) => el("tr", {}, ...row.map((cell, i) =>
     el("td", { class: found.columns[i].align === "right" ? "num" : undefined },
-      i === 0 && splits.has(cell) ? el("a", { href: address({ room: "play", benchmark: about.name, split: cell }), title: "Play it" }, cell) : cell))));
+      i === 0 && splits.has(cell) ? el("a", { href: address({ room: "play", benchmark: about.name, split: cell }), title: "Play it" }, cell) : broken(cell)))));
   return el("figure", { class: "card" },
     found.title ? el("figcaption", {}, found.title) : null,
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": found.title || "Table" },
