@@ -63,6 +63,8 @@ _current: ContextVar[_Limit | None] = ContextVar("limit", default=None)
 @contextmanager
 def limited(seconds: float = inf, size: float = inf, what: str = "this", progress: Progress = silent) -> Iterator[None]:
     """So many seconds, and so many bytes of memory beyond what is in use now, for what is done in the block."""
+    if not seconds >= 0:  # no number is neither reached nor passed
+        raise UserError(f"limit is a number of seconds from 0 on, not {seconds:g}")
     token = _current.set(_Limit(seconds, size, what, progress))
     try:
         check()

@@ -3,12 +3,13 @@
 import mmap
 import threading
 import time
-from math import inf
+from math import inf, nan
 
 import numpy as np
 import pytest
 
 from recombine.store import limit
+from recombine.store.errors import UserError
 from recombine.store.limit import Exceeded, check, limited, memory, tell, watched
 
 
@@ -26,6 +27,12 @@ def test_too_long_is_told() -> None:
         while True:
             check()
     check()
+
+
+@pytest.mark.parametrize("seconds", [nan, -1.0, -inf])
+def test_what_is_no_time_is_refused(seconds: float) -> None:
+    with pytest.raises(UserError, match="limit is a number of seconds from 0 on, not"), limited(seconds):
+        pytest.fail("nothing would ever stop this")
 
 
 def test_too_much_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
