@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from experiments.trust import kills
+
 ROOT = Path(__file__).parents[1]
 SCRIPT = """
 import sys
@@ -25,3 +27,10 @@ def test_a_command_that_is_killed_anywhere_ends_in_the_same_bytes() -> None:
     """In an interpreter of its own: it forks, and forks of a test run would carry its threads along."""
     ran = subprocess.run([sys.executable, "-W", "ignore", "-c", SCRIPT], cwd=ROOT, capture_output=True, text=True)
     assert ran.returncode == 0, f"{ran.stdout[-2000:]} {ran.stderr[-2000:]}"
+
+
+def test_a_command_is_started_from_nothing_wherever_the_caller_is(tmp_path: Path) -> None:
+    """As those are that are killed at random moments."""
+    script, log = tmp_path / "script.py", tmp_path / "log"
+    script.write_text(kills.SCRIPT)
+    assert kills._started(script, tmp_path, ["list"], log).wait() == 0, log.read_text()

@@ -45,6 +45,7 @@ from typing import Any
 
 from experiments.trust.page import KILLS, keep, rows_of, write_page
 
+ROOT = Path(__file__).parents[2]
 EVENTS = {
     "open", "os.rename", "os.mkdir", "os.rmdir", "os.remove", "os.link", "os.symlink", "os.chmod", "os.truncate",
     "shutil.rmtree", "shutil.copyfile",
@@ -76,6 +77,8 @@ class Command:
 
 
 TINY = ("--scale", "tiny", "--workers", "1")
+DEMO = ("--scale", "demo", "--workers", "1")
+RESULTS = ("--results", str(ROOT / "docs" / "results"))
 CURI = ("make", "curi", *TINY, "--split", "counting")
 CLEVR = ("make", "clevr", *TINY)
 CLOSURE = ("make", "closure", *TINY)
@@ -121,6 +124,17 @@ COMMANDS = {
         ["rows", *PLAIN[1:-1], "rows", "--images", "2", "--render", "images"],
         [PLAIN[:-2]],
     ),
+    "rows --form sheet": Command(
+        ["rows", "curi", *TINY, "--split", "counting", "--episodes", "2", "--form", "sheet", *PIXELS, "--out", "rows"],
+        [CURI],
+    ),
+    "rows --render sounds": Command(
+        ["rows", "curi", *TINY, "--split", "counting", "--episodes", "2", "--render", "sounds", "--out", "rows"], [CURI]
+    ),
+    "fresh curi": Command(
+        ["fresh", "curi", *TINY, "--split", "counting", "--n", "2", "--size", "8x8", "--out", "fresh"]
+    ),
+    "fresh concept-world": Command(["fresh", *PLAIN[1:-1], "fresh", "--n", "3"]),
     "fresh": Command(["fresh", "clevr", *TINY, "--n", "30", "--size", "8x8", "--out", "fresh"]),
     "export trl": Command(["export", "trl", "closure", *TINY, *ROWS, "--out", "export"], [CLOSURE]),
     "export vlmevalkit": Command(["export", "vlmevalkit", "closure", *TINY, *ROWS, "--out", "export"], [CLOSURE]),
@@ -129,6 +143,11 @@ COMMANDS = {
     "export ms-swift": Command(["export", "ms-swift", "closure", *TINY, *ROWS, "--out", "export"], [CLOSURE]),
     "export verifiers": Command(["export", "verifiers", "closure", *TINY, *ROWS, "--out", "export"], [CLOSURE]),
     "split": Command(["split", "closure", *TINY, "--how", "orthotopic", "--out", "split.json"], [CLOSURE]),
+    "split curi": Command(["split", "curi", *TINY, "--how", "pairwise", "--out", "split.json"], [CURI]),
+    "make curi --split FILE": Command(
+        ["make", "curi", *TINY, "--split", "split.json", "--out", "data"],
+        [CURI, ["split", "curi", *TINY, "--how", "pairwise", "--out", "split.json"]],
+    ),
     "render": Command(
         ["render", "data", "--size", "8x8", "--first", "4", "--workers", "1", "--out", "pics"],
         [[*CURI, "--out", "data"]],
@@ -153,6 +172,9 @@ COMMANDS = {
     "report curi": Command(["report", "curi", *TINY, "--episodes", "9", "--out", "page/report.md"], [CURI]),
     "report (.md)": Command(["report", "concept-world", *TINY, "--out", "page/report.md"], [PLAIN[:-2]]),
     "report (.html)": Command(["report", "concept-world", *TINY, "--out", "report.html"], [PLAIN[:-2]]),
+    "report clevr": Command(["report", "clevr", *DEMO, "--out", "page/report.md"], [["make", "clevr", *DEMO]]),
+    "report prediction": Command(["report", "prediction", *RESULTS, "--out", "page/report.md"]),
+    "report ledger": Command(["report", "ledger", *RESULTS, "--out", "page/report.html"]),
     "show --out": Command(["show", "curi/counting", *TINY, "--out", "episode.html"], [CURI]),
     "show --out (.svg)": Command(["show", "curi/counting", *TINY, "--out", "episode.svg"], [CURI]),
     "draw --out": Command(["draw", "red", "--n", "3", "--out", "sheet.png", "--graph", "graph.svg"]),
@@ -160,6 +182,9 @@ COMMANDS = {
     "recognise --graph": Command(["recognise", "one.png", "red", "--graph", "graph.svg"], [DRAWN]),
     "train curi": Command(LEARNER, [CURI]),
     "train super-clevr": Command(DRIVER, [VEHICLES]),
+    "train closure": Command(
+        ["train", "closure", "--model", "lstm", "--questions", "2", *STEPS], [[*CLOSURE, "--part", "train"], CLOSURE]
+    ),
     "train": Command(TRAIN, [PLAIN[:-2]]),
     "train, and its data": Command([*LEARN, *TINY, "--out", "runs"]),
     "table --out": Command(["table", "concept-world", "runs", "--out", "page/runs.md"], [TRAIN]),
@@ -781,8 +806,9 @@ def at_random(name: str, kills: int, keep: bool = False) -> Found:
 
 def _started(script: Path, place: Path, words: Sequence[str], log: Path) -> "subprocess.Popen[bytes]":
     command = [sys.executable, "-W", "ignore", str(script), str(place), *words]
+    here = {**os.environ, "PYTHONPATH": str(ROOT)}  # where `experiments` is, wherever the script is
     with log.open("wb") as said:
-        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True)
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True, env=here)
 
 
 def _ended(process: "subprocess.Popen[bytes]", log: Path) -> None:
