@@ -165,7 +165,7 @@ summary{cursor:pointer;font-weight:600;font-size:.95rem}
 .positive{--edge:var(--positive)}
 .negative{--edge:var(--negative)}
 .belief{display:grid;grid-template-columns:2.5rem 1fr 2.6rem;gap:.35rem;align-items:center;white-space:nowrap}
-.question .belief{grid-template-columns:6rem 5.5rem minmax(4rem,12rem) 3rem;font-size:.85rem}
+.question .belief{grid-template-columns:6rem 5.5rem minmax(4rem,12rem) 3rem;font-size:.85rem;white-space:normal}
 .belief>:first-child{color:var(--muted)}
 .meter{height:.42rem;border-radius:9px;background:var(--line);overflow:hidden}
 .meter i{display:block;height:100%;background:var(--strong);border-radius:inherit}
@@ -194,6 +194,7 @@ summary{cursor:pointer;font-weight:600;font-size:.95rem}
  .shots{grid-template-columns:repeat(3,minmax(0,1fr));gap:.6rem .5rem}
  .roomy{display:none}
  .narrow{display:block}
+ .images{grid-template-columns:repeat(2,minmax(0,1fr))}
  .shots:has(audio){grid-template-columns:repeat(2,1fr)}
  .compact nav{display:none}
  .strip{grid-template-columns:repeat(4,minmax(0,1fr))}
@@ -219,7 +220,8 @@ summary{cursor:pointer;font-weight:600;font-size:.95rem}
  .compact .plots figcaption{font-size:.8rem}
  .compact .episode .belief{grid-template-columns:auto minmax(1rem,1fr) auto;gap:.3rem}
  .compact .episode .belief .meter{grid-row:auto;grid-column:auto;margin:0}
- .question .belief,.compact .question .belief{grid-template-columns:6rem 2.6rem minmax(2rem,1fr) 2.4rem}
+ .question .belief,.compact .question .belief{
+  grid-template-columns:6rem 5rem minmax(2rem,1fr) 2.4rem;white-space:normal}
  .question .belief .meter{grid-row:auto;grid-column:auto;margin:0}
  .hypotheses li,.forms{grid-template-columns:1fr}
  .forms dd{margin-bottom:.4rem}

@@ -12,6 +12,8 @@ _TOP, _BOTTOM, _LEFT = 40, 400, 64
 _APART = 15
 """The least distance of two names, in pixels."""
 _PANEL, _GAP, _ACROSS = 118, 58, 3
+_HALO = f"paint-order:stroke;stroke:{colour_of('surface')};stroke-width:3px;stroke-linejoin:round"
+"""So that names can be read where they lie over lines."""
 
 
 @dataclass(frozen=True)
@@ -169,4 +171,4 @@ def _names(dots: Sequence[Dot], right: Scale, up: Scale, width: float) -> str:
             y = max(hit) + _APART
         taken.append((start, start + long, y))
         drawn.append(writing(dot.name, start + long if left else start, y, anchor="end" if left else "start"))
-    return "".join(drawn)
+    return element("g", *drawn, style=_HALO)

@@ -301,8 +301,9 @@ def _ink(name: str) -> str:
 # --- the page -----------------------------------------------------------------------------------------------------
 
 _COLUMNS = "display:grid;gap:{};grid-template-columns:repeat({},minmax(min({}),1fr))"
-_TWO = _COLUMNS.format(".6rem 1.6rem", "auto-fit", "100%,19rem") + ";align-items:center;margin:1rem 0 0"
+_TWO = _COLUMNS.format(".6rem 1.6rem", "auto-fit", "100%,19rem") + ";align-items:start;margin:1rem 0 0"
 _MANY = _COLUMNS.format("1.1rem .8rem", "auto-fill", "45%,10.5rem")  # two on a phone
+_LISTED = "columns:2 11rem;column-gap:2.4rem;padding-left:1.6rem;font-size:.8rem;margin:.4rem 0 0"
 _SMALL = "font-size:.85rem;color:var(--muted)"
 _FINE = "font-size:.68rem;color:var(--muted)"
 _DISC_CSS = (
@@ -388,7 +389,7 @@ def _part_list(view: QuestionView) -> str:
     if not view.parts:
         return ""
     items = "".join(f"<li>{escape(part)}</li>" for part in view.parts)
-    listed = f'<ol start="0" style="columns:2;font-size:.8rem;margin:.4rem 0 0">{items}</ol>'
+    listed = f'<ol start="0" style="{_LISTED}">{items}</ol>'
     return f"<details><summary>{len(view.parts)} parts of other looks</summary>{listed}</details>"
 
 

@@ -230,7 +230,7 @@ def shots(views: Sequence[ImageView]) -> str:
 def _shot(view: ImageView) -> str:
     frame = f'<div class="frame" style="--edge:var(--line)">{picture(view.pixels, view.says)}</div>'
     label = f'<b style="font-size:.85rem">{escape(view.label)}</b><br>' if view.label else ""
-    caption = f"<figcaption>{label}{escape(view.says)}</figcaption>"
+    caption = f"<figcaption>{label}{escape(view.says).replace('_', '_<wbr>')}</figcaption>"
     said = "".join(_belief(view, name, chances) for name, chances in (("strong", view.strong), ("weak", view.weak)))
     return f'<figure class="shot">{frame}{caption}{said}</figure>'
 
