@@ -16,6 +16,8 @@ from tests.commands import Run, refused
 
 PAGE = Path(__file__).parents[1] / "docs" / "own-benchmark.md"
 FILE = re.compile(r"^```python file=(\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+OF_STUDY = "import recombine as rc\nclass Pairs(rc.Study):"
+OF_CONCEPTS = "import recombine as rc\nclass Pairs(rc.ConceptStudy): sizes = {'demo': 200}"
 VERBS: dict[str, tuple[str, ...]] = {
     "list": ("list", "pairs"),
     "show": ("show", "pairs/blue-cube", "--number", "3"),
@@ -111,11 +113,47 @@ def test_help_has_its_options_and_no_others(invoke: Run) -> None:
     [
         ("study.py", None, "benchmark 'pairs' lacks study:Pairs: add study.py to somebodys.pairs"),
         ("study.py", "x = 1", "benchmark 'pairs' lacks study:Pairs: somebodys.pairs.study defines no Pairs"),
+        (
+            "study.py",
+            "import nowhere",
+            "study: ModuleNotFoundError: No module named 'nowhere' (<site>/study.py, line 1)",
+        ),
+        ("study.py", "def (", "cannot be loaded from somebodys.pairs.study: SyntaxError: invalid syntax (study.py"),
+        ("study.py", "class Pairs: ...", "benchmark 'pairs' needs a class of Study at study:Pairs, not <class"),
+        ("study.py", f"{OF_STUDY} name = 'pairs'", "benchmark 'pairs' lacks exams and learners in study:Pairs"),
+        ("study.py", OF_CONCEPTS, "benchmark 'pairs' lacks its name in study:Pairs: name = \"pairs\""),
+        ("laws.py", "LANGUAGE = 3", "benchmark 'pairs' needs a Language at laws:LANGUAGE, not 3"),
         ("__init__.py", "BENCHMARK = 3", "needs a Benchmark"),
         ("__init__.py", "", "benchmark 'pairs' cannot be loaded from somebodys.pairs:BENCHMARK"),
+        (
+            "__init__.py",
+            "x = y",
+            "from somebodys.pairs:BENCHMARK: NameError: name 'y' is not defined (<site>/__init__.py",
+        ),
     ],
 )
 def test_what_it_lacks_is_said_by_name(invoke: Run, folder: Path, file: str, text: str | None, expected: str) -> None:
     place = folder / "pairs" / file
     place.unlink() if text is None else place.write_text(text)
-    refused(invoke("gap", "pairs"), expected)
+    refused(invoke("gap", "pairs"), expected.replace("<site>", str(folder / "pairs")))
+
+
+def test_networks_that_are_none_are_refused_by_name(invoke: Run, folder: Path) -> None:
+    (folder / "pairs" / "networks.py").write_text("NETWORKS = 3")
+    for words in ("train", "pairs", "--help"), ("train", "pairs"):
+        refused(invoke(*words), "benchmark 'pairs' needs a Networks at networks:NETWORKS, not 3")
+
+
+def test_a_broken_one_hinders_no_other(invoke: Run, folder: Path) -> None:
+    (folder / "pairs" / "__init__.py").write_text("raise OSError('nothing here')")
+    ran = invoke("list", "--json")
+    assert ran.code == 0 and "pairs" not in [row["benchmark"] for row in json.loads(ran.out)]
+    assert "benchmark 'pairs' cannot be loaded from somebodys.pairs:BENCHMARK: OSError: nothing here" in ran.err
+    assert invoke("--help").code == invoke("show", "clevr", "--help").code == 0
+    refused(invoke("show", "pairs", "--help"), "OSError: nothing here")
+
+
+def test_it_is_registered_under_its_own_name(invoke: Run, folder: Path) -> None:
+    file = folder / "pairs" / "__init__.py"
+    file.write_text(file.read_text().replace('name="pairs"', 'name="couples"'))
+    refused(invoke("gap", "pairs"), "benchmark 'pairs' calls itself 'couples'")

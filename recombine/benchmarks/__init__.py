@@ -12,6 +12,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from inspect import signature
 from pathlib import Path
+from traceback import extract_tb
 from typing import TYPE_CHECKING, Any
 
 from recombine.store.errors import UserError
@@ -64,22 +65,35 @@ class Benchmark:
     @property
     def study(self) -> type[Study]:
         """What one can do with it."""
-        return self.part(self.study_at)
+        from recombine.benchmarks.study import Study
+
+        found = self.part(self.study_at)
+        if not (isinstance(found, type) and issubclass(found, Study)):
+            raise UserError(f"benchmark '{self.name}' needs a class of Study at {self.study_at}, not {found!r}")
+        if lacking := sorted(found.__abstractmethods__):
+            raise UserError(f"benchmark '{self.name}' lacks {' and '.join(lacking)} in {self.study_at}")
+        if getattr(found, "name", None) != self.name:
+            raise UserError(f"benchmark '{self.name}' lacks its name in {self.study_at}: name = \"{self.name}\"")
+        return found
 
     @property
     def language(self) -> Language:
         """World, signature, meanings, splits: what the laws hold for."""
-        return self.part(self.language_at)
+        from recombine.benchmarks.language import Language
+
+        return self._made(self.language_at, Language)
 
     @property
     def networks(self) -> Networks | None:
         """What it takes to train networks on it."""
-        return None if self.networks_at is None else self.part(self.networks_at)
+        from recombine.benchmarks.networks import Networks
+
+        return None if self.networks_at is None else self._made(self.networks_at, Networks)
 
     @property
     def verifier(self) -> Verifier:
         """How answers in words are read and scored."""
-        return PLAIN if self.verifier_at is None else self.part(self.verifier_at)
+        return PLAIN if self.verifier_at is None else self._made(self.verifier_at, Verifier)
 
     def part(self, where: str) -> Any:
         """What stands at `module:Name` of its package."""
@@ -87,13 +101,20 @@ class Benchmark:
         full = f"{self.package}.{module}"
         try:
             home = import_module(full)
-        except ModuleNotFoundError as error:
-            if error.name != full:
-                raise
-            raise UserError(f"benchmark '{self.name}' lacks {where}: add {module}.py to {self.package}") from error
+        except Exception as error:
+            if isinstance(error, ModuleNotFoundError) and error.name == full:
+                raise UserError(f"benchmark '{self.name}' lacks {where}: add {module}.py to {self.package}") from error
+            raise _unloaded(self.name, full, error) from error
         if not hasattr(home, what):
             raise UserError(f"benchmark '{self.name}' lacks {where}: {full} defines no {what}")
         return getattr(home, what)
+
+    def _made(self, where: str, kind: type[Any]) -> Any:
+        """What stands there, which has to be a value of this kind."""
+        found = self.part(where)
+        if not isinstance(found, kind):
+            raise UserError(f"benchmark '{self.name}' needs a {kind.__name__} at {where}, not {found!r}")
+        return found
 
 
 @cache
@@ -112,6 +133,18 @@ def names() -> list[str]:
     return [*own, *sorted(set(_plugins()) - set(own))]
 
 
+def every(told: list[str] | None = None) -> list[Benchmark]:
+    """The benchmarks that can be loaded; what the others lack is told, and hinders nobody who does without them."""
+    found = []
+    for name in names():
+        try:
+            found.append(get(name))
+        except UserError as error:
+            if told is not None:
+                told.append(str(error))
+    return found
+
+
 @cache
 def get(name: str) -> Benchmark:
     """The benchmark of this name; `concept-world` is the folder concept_world."""
@@ -123,14 +156,26 @@ def get(name: str) -> Benchmark:
     point = _plugins()[name]
     try:
         loaded = point.load()
-    except (ImportError, AttributeError) as error:
-        raise UserError(f"benchmark '{name}' cannot be loaded from {point.value}: {error}") from error
+    except Exception as error:
+        raise _unloaded(name, point.value, error) from error
     return _checked(name, loaded, f"its entry point {point.value} is a {type(loaded).__name__}")
+
+
+def _unloaded(name: str, where: str, error: Exception) -> UserError:
+    """What somebody's code raised when it was imported, and where."""
+    if isinstance(error, UserError):
+        return error
+    frames = extract_tb(error.__traceback__)
+    theirs = [one for one in frames if one.filename != __file__ and "importlib" not in one.filename]
+    place = "".join(f" ({one.filename}, line {one.lineno})" for one in theirs[-1:])
+    return UserError(f"benchmark '{name}' cannot be loaded from {where}: {type(error).__name__}: {error}{place}")
 
 
 def _checked(name: str, found: object, otherwise: str) -> Benchmark:
     if not isinstance(found, Benchmark):
         raise UserError(f"benchmark '{name}' needs a Benchmark called BENCHMARK, but {otherwise}")
+    if found.name != name:
+        raise UserError(f"benchmark '{name}' calls itself '{found.name}'; its BENCHMARK needs the name '{name}'")
     return found
 
 

@@ -306,7 +306,7 @@ FEWEST_WEIGHTS = 4 * 300_000
 
 def names() -> list[str]:
     """The benchmarks that have networks."""
-    return [name for name in benchmarks.names() if benchmarks.get(name).networks_at]
+    return [one.name for one in benchmarks.every() if one.networks_at]
 
 
 def networks_of(benchmark: str) -> Networks[Any]:

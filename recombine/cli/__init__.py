@@ -55,7 +55,7 @@ def app_for(words: Sequence[str]) -> typer.Typer:
     for name, verb in VERBS.items():
         made = _command(name, verb, words[1:]) if words[:1] == [name] else _named(verb.help)
         app.command(name, epilog=f"Example: [b]recombine {_example(verb, words)}[/b]")(made)
-    for benchmark in map(benchmarks.get, benchmarks.names()):
+    for benchmark in benchmarks.every():
         for name, help in benchmark.commands.items():
             if words[:1] != [name]:
                 app.command(name)(_named(help))

@@ -33,8 +33,7 @@ class Runs:
         self._solvers: dict[str, Answering] = {}
 
     def _networks(self) -> list[Networks[Any]]:
-        known = (benchmarks.get(name) for name in benchmarks.names())
-        found = (one.networks for one in known if one.networks_at)
+        found = (one.networks for one in benchmarks.every() if one.networks_at)
         return [one for one in found if one is not None]
 
     def of(self, benchmark: str, split: str | None = None) -> list[str]:

@@ -90,7 +90,7 @@ class Rooms:
     def names(self) -> list[dict[str, Any]]:
         """The benchmarks, without opening them."""
         found = []
-        for benchmark in map(benchmarks.get, benchmarks.names()):
+        for benchmark in benchmarks.every():
             kind = benchmark.part(benchmark.explorer_at) if benchmark.explorer_at else Explorer
             found.append(
                 {

@@ -197,7 +197,8 @@ def content_of(message: ChatMessage) -> Content:
     return found
 
 
-for _name in benchmarks.names():
+for _one in benchmarks.every():
+    _name = _one.name
     globals()[_name.replace("-", "_")] = task(name=_name.replace("-", "_"))(_task(_name, "images"))
-    if benchmarks.get(_name).sounds:
+    if _one.sounds:
         globals()[f"{_name}_sounds"] = task(name=f"{_name}_sounds")(_task(_name, "sounds"))

@@ -80,5 +80,5 @@ def _about(benchmark: str, settings: Mapping[str, Any]) -> About | None:
 
 def _opened(file: Path) -> Any:
     """A scene file as a dataset, by the benchmark whose file it is."""
-    readers = [one for one in map(benchmarks.get, benchmarks.names()) if one.scene_files_at]
+    readers = [one for one in benchmarks.every() if one.scene_files_at]
     return readers[0].part(str(readers[0].scene_files_at))(file)

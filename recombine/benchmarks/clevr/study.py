@@ -332,7 +332,7 @@ def read_any(text: str) -> Expr:
     try:
         return read(text)
     except UserError as unread:
-        for other in map(benchmarks.get, benchmarks.names()):
+        for other in benchmarks.every():
             with suppress(UserError):
                 if other.reader_at and other.name != Clevr.name:
                     found: Expr = other.part(other.reader_at)(text)
