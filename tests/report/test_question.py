@@ -229,6 +229,14 @@ def test_where_tags_find_no_room_the_graph_says_how_many() -> None:
     assert "10 objects" in program_graph(crowd)
 
 
+def test_the_graph_has_room_for_every_tag() -> None:
+    graph = ElementTree.fromstring(program_graph(seen()))
+    width = float(graph.attrib["viewBox"].split()[2])
+    tags = [(float(tag.attrib["cx"]), float(tag.attrib["rx"])) for tag in graph.iter(f"{SVG}ellipse")]
+    assert len(tags) > 4
+    assert all(x - half > 0 and x + half < width for x, half in tags)
+
+
 def test_the_graph_takes_its_colours_from_the_page() -> None:
     graph = program_graph(seen())
     assert not re.search(r"(?:fill|stroke):(?!var\(--|none)", graph.replace("stroke-width", ""))

@@ -221,7 +221,8 @@ def _layout(view: QuestionView) -> dict[int, _Box]:
         starts = sum(1 for i in row if column[i] == 0)
         row[node.id] = sum(row[i] for i in node.inputs) / len(node.inputs) if node.inputs else float(starts)
     wide = [max(widths[i] for i in column if column[i] == c) for c in range(max(column.values()) + 1)]
-    left = [2 + sum(wide[:c]) + _GAP * c for c in range(len(wide))]
+    over = max(_tags_width(view.steps[i], widths[i]) - widths[i] for i in column if column[i] == 0) / 2
+    left = [2 + max(0.0, over) + sum(wide[:c]) + _GAP * c for c in range(len(wide))]
     return {
         node.id: _Box(
             node,
@@ -241,6 +242,12 @@ def _box_width(node: ProgramNode, lines: Sequence[str], step: StepView) -> float
     """Wide enough for what stands in the box, and for the answer below it."""
     below = 7.6 * len(step.value) if step.objects is None else 0.0
     return max(below, 2 * _PAD + max(40.0, 6.2 * len(node.label), *(6.9 * len(line) for line in lines)))
+
+
+def _tags_width(step: StepView, width: float) -> float:
+    """What the numbers of the objects take below a box of this width; 0 where they find no room."""
+    wanted = (2 * _half(max(step.objects)) + 3) * len(step.objects) if step.objects else 0.0
+    return wanted if wanted <= width + _GAP - 6 else 0.0
 
 
 def _arrow(start: _Box, end: _Box) -> str:
@@ -274,10 +281,10 @@ def _found(box: _Box, x: float, y: float) -> str:
     objects = box.step.objects
     if objects is None:
         return _label(box.step.value, x, y + 4.3, "strong" if box.final else "ink", 700)
-    half = _half(max(objects, default=0))
-    step = 2 * half + 3
-    if not objects or len(objects) * step > box.width + _GAP - 6:
+    if not _tags_width(box.step, box.width):
         return _label(f"{len(objects)} {box.step.sort}" if objects else "none", x, y + 4.3, "muted", 400)
+    half = _half(max(objects))
+    step = 2 * half + 3
     left = x - step * (len(objects) - 1) / 2
     return "".join(_number_tag(i, left + step * place, y, half) for place, i in enumerate(objects))
 
