@@ -51,6 +51,10 @@ class Interval:
     def text(self, format: str = ".1f") -> str:
         return f"{self.value:{format}} [{self.low:{format}}, {self.high:{format}}]"
 
+    def short(self, format: str = ".1f") -> str:
+        """The value with half the width of its interval."""
+        return f"{self.value:{format}} ± {self.width / 2:{format}}"
+
 
 def bootstrap(
     values: np.ndarray,

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from recombine.metrics.gap import Gap
-from recombine.metrics.intervals import Interval
 from recombine.metrics.seeds import over_seeds
 from recombine.report.figures import WIDTH, GapRow, gap_chart
 from recombine.report.table import Cell, Column, Table
@@ -120,7 +119,7 @@ class Gaps:
         cells = tuple(
             (
                 row.title,
-                *(_plus_minus(value) for value in (row.gap.strong, row.gap.weak, row.gap.gap)),
+                *(value.short() for value in (row.gap.strong, row.gap.weak, row.gap.gap)),
                 *([controls.get(row.split)] if controls else []),
                 *([_pair(row.published)] if pair else []),
             )
@@ -231,11 +230,6 @@ def _best(row: Trial) -> tuple[Cell, Cell]:
 
 def _names(rows: Any) -> list[str]:
     return list(dict.fromkeys(name for row in rows for name in row))
-
-
-def _plus_minus(value: Interval) -> str:
-    """A value with half the width of its interval."""
-    return f"{value.value:.1f} ± {(value.high - value.low) / 2:.1f}"
 
 
 def _number(published: Mapping[str, Cell], who: str) -> float | None:

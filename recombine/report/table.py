@@ -28,6 +28,8 @@ KEY = 22
 """Letters of a first column that stays in sight while the others scroll."""
 ROOM = {"essay": 160, "lines": 56, "words": 12}
 """Kinds of columns, by the letters that their longest cell has at least."""
+WORD = re.compile(r"\(?-?[\d,.]+ (?:± [\d.]+|\[-?[\d,.]+, -?[\d,.]+\])\)?|\S+")
+"""What stands in one line: a word, or a number with its interval."""
 _CODE, _PAGE = re.compile(r"`([^`]+)`"), re.compile(r"\[([^]]+)\]\(([\w./#-]+)\)")
 
 
@@ -130,24 +132,43 @@ class Table:
         )
 
     def rich(self, width: int = 80) -> RichTable:
-        """For a terminal of this width: words stay whole; columns that have no room are left out, and named."""
-        widths, left_out = self._fitted(width)
-        said = f"No room here for: {', '.join(left_out)}; --json has them." if left_out else ""
-        note = " ".join(filter(None, (self.note, said)))
+        """For a terminal of this width: words and intervals stay whole; columns without room are left out, and named.
+
+        Where intervals have no room, half their width stands in their place.
+        """
+        short = self._short()
+        shown = min((self, short), key=lambda table: len(table._fitted(width)[1]))  # of equal ones the first
+        widths, left_out = shown._fitted(width)
+        said = ["± is half the width of the interval."] if shown is not self else []
+        said += [f"No room here for: {', '.join(left_out)}; --json has them."] if left_out else []
+        note = " ".join(filter(None, (self.note, *said)))
         table = RichTable(title=Text(self.title), caption=Text(note) if note else None)
         for place, room in widths.items():
             column = self.columns[place]
             table.add_column(Text(column.name), justify=column.align, overflow="fold", width=room)
-        for row in self.texts():
+        for row in shown.texts():
             table.add_row(*(Text(row[place]) for place in widths))
         return table
+
+    def _short(self) -> "Table":
+        """The same with the widths of intervals instead of their ends."""
+        if not any(isinstance(cell, Interval) for row in self.rows for cell in row):
+            return self
+        rows = (
+            tuple(
+                cell.short(column.format) if isinstance(cell, Interval) else cell
+                for column, cell in zip(self.columns, row)
+            )
+            for row in self.rows
+        )
+        return replace(self, rows=tuple(rows))
 
     def _fitted(self, width: int) -> tuple[dict[int, int], list[str]]:
         """The width of every column that is shown, by its place, and the names of the others."""
         cells = list(zip(*self.texts())) or [()] * len(self.columns)
         texts = [[column.name, *below] for column, below in zip(self.columns, cells)]
         whole = [max(map(len, column)) for column in texts]
-        least = [max((len(word) for cell in column for word in cell.split()), default=1) for column in texts]
+        least = [max((len(word) for cell in column for word in WORD.findall(cell)), default=1) for column in texts]
         shown = list(range(len(self.columns)))
         while len(shown) > 1 and sum(least[i] for i in shown) + 3 * len(shown) + 1 > width:
             free = [i for i in shown[1:] if not self.columns[i].keep]

@@ -60,6 +60,24 @@ def test_a_row_has_as_many_cells_as_there_are_columns() -> None:
         Table("", (Column("a"),), ((1, 2),))
 
 
+def test_a_number_stands_in_one_line_with_its_interval() -> None:
+    sure, wide = Interval(100.0, 100.0, 100.0), Interval(62.5, 54.9, 69.5)
+    columns = (Column("test"), Column("solver"), Column("accuracy", "right"), Column("probability", "right"))
+    table = Table("", columns, (("and_mat_spa/closure", "statistics", wide, sure),))
+    for width, cell, said in (
+        (80, "62.5 [54.9, 69.5]", ""),
+        (70, "62.5 ± 7.3", "half the width"),
+        (50, "62.5 ± 7.3", ""),
+    ):
+        out = StringIO()
+        Console(file=out, width=width).print(table)
+        (row,) = [line for line in out.getvalue().splitlines() if line.startswith("│")]
+        assert cell in row and said in " ".join(out.getvalue().split())
+    assert "No room here for: probability; --json has them." in " ".join(out.getvalue().split())
+    brief = Table("", (Column("network"), Column("mean", "right")), (("cnn", "37.5 [36.0, 39.0] (35.0 ± 1.2)"),))
+    assert brief._fitted(31)[0][1] == len("37.5 [36.0, 39.0]")
+
+
 EVIL = "a|b <script>alert(1)</script> `c` [d](http://e)\n# f \x1b[2J\u202e"
 
 
