@@ -30,6 +30,7 @@ ROOM = {"essay": 160, "lines": 56, "words": 12}
 """Kinds of columns, by the letters that their longest cell has at least."""
 WORD = re.compile(r"\(?-?[\d,.]+ (?:± [\d.]+|\[-?[\d,.]+, -?[\d,.]+\])\)?|\S+")
 """What stands in one line: a word, or a number with its interval."""
+ENDS = re.compile(r"(-?[\d,.]+) \[(-?[\d,.]+), (-?[\d,.]+)\]")
 _CODE, _PAGE = re.compile(r"`([^`]+)`"), re.compile(r"\[([^]]+)\]\(([\w./#-]+)\)")
 
 
@@ -151,17 +152,18 @@ class Table:
         return table
 
     def _short(self) -> "Table":
-        """The same with the widths of intervals instead of their ends."""
-        if not any(isinstance(cell, Interval) for row in self.rows for cell in row):
+        """The same with the widths of intervals instead of their ends, also of those that are written already."""
+        texts = [[ENDS.sub(_halved, text) for text in row] for row in self.texts()]
+        if texts == self.texts():
             return self
-        rows = (
+        cells = (
             tuple(
-                cell.short(column.format) if isinstance(cell, Interval) else cell
-                for column, cell in zip(self.columns, row)
+                cell.short(column.format) if isinstance(cell, Interval) else text
+                for column, cell, text in zip(self.columns, row, line)
             )
-            for row in self.rows
+            for row, line in zip(self.rows, texts)
         )
-        return replace(self, rows=tuple(rows))
+        return replace(self, rows=tuple(cells))
 
     def _fitted(self, width: int) -> tuple[dict[int, int], list[str]]:
         """The width of every column that is shown, by its place, and the names of the others."""
@@ -212,6 +214,12 @@ class Table:
     def json(self) -> list[dict[str, object]]:
         """One dictionary per row, with the numbers as they are."""
         return [{column.name: _plain(cell) for column, cell in zip(self.columns, row)} for row in self.rows]
+
+
+def _halved(found: re.Match[str]) -> str:
+    """A number and the ends of its interval, as the number and half the width, with as many decimals."""
+    value, low, high = (float(one.replace(",", "")) for one in found.groups())
+    return Interval(value, low, high).short(f".{len(found[1].partition('.')[2])}f")
 
 
 def _right(column: Column) -> str:
