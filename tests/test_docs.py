@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
+import recombine as rc
 from recombine.cli import app_for
 from tests.commands import Run
 
@@ -119,3 +120,14 @@ def test_documents_use_public_names_only(page: Path) -> None:
     """`recombine` itself, or a benchmark: `from recombine.benchmarks import clevr`."""
     deep = re.compile(r"^(?:from|import) recombine\.(?!benchmarks import)", re.MULTILINE)
     assert [text for _, text in blocks(page, "python") if deep.search(text)] == []
+
+
+def test_the_model_of_the_page_beats_chance_on_curi(tiny: rc.Curi) -> None:
+    pytest.importorskip("torch", reason="needs PyTorch: pip install 'recombine[models]'")
+    (source,) = [text for _, text in blocks(ROOT / "docs" / "own-model.md", "python") if "class Small" in text]
+    namespace: dict[str, Any] = {"rc": rc}
+    exec(source.partition("\nsome = ")[0], namespace)
+    table = tiny.score([namespace["Small"], "chance"], ["counting"], first=32)
+    (small, chance) = (row[3] for row in table.rows[:2])
+    assert [row[1] for row in table.rows[:2]] == ["Small", "chance"] and table.columns[3].name == "mAP"
+    assert isinstance(small, rc.Interval) and isinstance(chance, rc.Interval) and small.low > 2 * chance.high
