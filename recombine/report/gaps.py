@@ -108,7 +108,8 @@ class Gaps:
             for row in rows
         )
         columns = (Column("split"), *(Column(name, "right") for name in names))
-        return Table(self._title(metric), columns, cells, self._note(bool(printed)))
+        said = " The best: of all learners here that do not recombine, chosen anew in every sample." if several else ""
+        return Table(self._title(metric), columns, cells, self._note(bool(printed), said))
 
     def brief(self, metric: str | None = None) -> Table:
         """The same for a terminal of 80 columns."""
@@ -177,11 +178,9 @@ class Gaps:
     def _title(self, metric: str | None) -> str:
         return f"{self.title}: the compositionality gap by {metric or self.metrics[0]}, percent"
 
-    def _note(self, published: bool) -> str:
+    def _note(self, published: bool, more: str = "") -> str:
         said = ", ".join(f"{name} {value}" for name, value in self.settings.items())
-        text = f"{said}. Values with 95 % intervals over {self.over}."
-        if any(trial.best for trial in self.trials):
-            text += " The best: of all learners here that do not recombine, chosen anew in every sample."
+        text = f"{said}. Values with 95 % intervals over {self.over}.{more}"
         return " ".join(filter(None, [text[0].upper() + text[1:], self.note, self.published if published else ""]))
 
     def __str__(self) -> str:

@@ -1,6 +1,7 @@
 """Laws of the one gap table: what it says of learners, controls, published values and several worlds."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -41,6 +42,13 @@ def test_a_brief_table_fits_a_terminal_and_keeps_the_gap() -> None:
     table = GAPS.brief()
     assert table.texts()[0] == ["Boolean", "100.0 ± 0.0", "60.0 ± 2.0", "40.0 ± 2.0", "0.0", "92.2 / 35.4"]
     assert table._fitted(80)[1] == []
+
+
+def test_who_is_the_best_is_said_where_it_stands() -> None:
+    one = trial("boolean", 60.0)
+    several = replace(GAPS, trials=(replace(one, best=(one.gap, "membership")),))
+    assert "The best: " in several.table().note and "gap to the best" in [one.name for one in several.table().columns]
+    assert "The best: " not in several.brief().note and "The best: " not in GAPS.table().note
 
 
 def test_every_record_has_the_same_fields() -> None:
