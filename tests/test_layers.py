@@ -165,6 +165,7 @@ def test_a_circle_of_benchmarks_is_found() -> None:
 OUTSIDE = [path for path in MODULES if path.relative_to(ROOT).parts[0] not in ("benchmarks", "loading.py")]
 SHARED = [path for path in MODULES if path.parent == ROOT / "benchmarks"]
 FOLDERS = sorted(path.parent.name for path in (ROOT / "benchmarks").glob("*/__init__.py"))
+MEANT = re.compile("|".join(folder.replace("_", "_?") for folder in FOLDERS), re.IGNORECASE)
 SAYS = re.compile(rf"recombine\.benchmarks\.({'|'.join(FOLDERS)})\b")
 
 
@@ -178,6 +179,36 @@ def test_nothing_outside_a_folder_imports_a_benchmark(path: Path) -> None:
 def test_no_file_outside_is_named_after_a_benchmark() -> None:
     named = [path for path in [*OUTSIDE, *SHARED] if any(folder in path.stem for folder in FOLDERS)]
     assert named == []
+
+
+def named_in(source: str) -> set[str]:
+    """The names of code, and the texts that are nothing but a name, which speak of a benchmark."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        for name in (getattr(node, what, None) for what in ("id", "attr", "arg", "name", "asname")):
+            found |= {name} if isinstance(name, str) and MEANT.search(name) else set()
+        if isinstance(node, ast.Constant) and str(node.value).replace("-", "_") in FOLDERS:
+            found.add(repr(node.value))
+    return found
+
+
+@pytest.mark.parametrize("path", [*OUTSIDE, *SHARED], ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_code_outside_a_folder_names_a_benchmark(path: Path) -> None:
+    """Help, examples and comments may; so may the demo page."""
+    if path != ROOT / "verbs" / "demo.py":
+        assert named_in(path.read_text()) == set()
+
+
+def test_a_name_in_code_is_found() -> None:
+    for source in (
+        "CURI_VOLUMES = 1",
+        "x.of_clevr",
+        "if name == 'concept-world': ...",
+        "def closure(): ...",
+        "f(curi=1)",
+    ):
+        assert named_in(source), source
+    assert not named_in("'curi and clevr'\n# curi\nhelp('a benchmark, such as curi')")
 
 
 def test_an_error_speaks_of_no_flag_for_it_may_be_read_in_python() -> None:

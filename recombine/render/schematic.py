@@ -128,7 +128,7 @@ class Thing:
 
 def drawable(objects: Sequence[Drawable]) -> bool:
     """Whether these are CLEVR's objects, at places that are known."""
-    return all(_is_clevr(one) and (_point(one, "pixel") or _point(one, "position")) is not None for one in objects)
+    return all(_is_solid(one) and (_point(one, "pixel") or _point(one, "position")) is not None for one in objects)
 
 
 def phrase(one: Drawable) -> str:
@@ -137,7 +137,7 @@ def phrase(one: Drawable) -> str:
     >>> phrase({"color": "red", "shape": "cube", "material": "metal", "size": "0.7", "pixel": (100, 80, 11.0)})
     'large red metal cube'
     """
-    return _thing(one).name if _is_clevr(one) else " ".join(str(v) for k, v in one.items() if k not in PLACES)
+    return _thing(one).name if _is_solid(one) else " ".join(str(v) for k, v in one.items() if k not in PLACES)
 
 
 def phrases(objects: Sequence[Drawable], width: float = 240, height: float = 160) -> tuple[str, ...]:
@@ -155,14 +155,14 @@ def _where(one: Drawable, width: float, height: float) -> str:
     return f" at ({int(x / width * BINS)},{int(y / height * BINS)})"
 
 
-def _is_clevr(one: Drawable) -> bool:
+def _is_solid(one: Drawable) -> bool:
     known = {"color": RGB, "shape": SHAPES, "material": MATERIALS, "size": SIZES}
     return all(str(one.get(name)) in values for name, values in known.items())
 
 
 def _thing(one: Drawable) -> Thing:
-    if not _is_clevr(one):
-        raise UserError(f"only CLEVR objects have a schematic, not {dict(one)}; use cards() instead")
+    if not _is_solid(one):
+        raise UserError(f"only solids of known looks have a schematic, not {dict(one)}; use cards() instead")
     return Thing(
         color=str(one["color"]),
         shape=str(one["shape"]),

@@ -49,7 +49,7 @@ LEVEL = 0.036
 FULL = 32_768
 """16-bit steps up to full scale."""
 
-CURI_INSTRUMENTS = (
+COLOR_INSTRUMENTS = (
     ("gray", "trumpet"),
     ("red", "clarinet"),
     ("blue", "violin"),
@@ -59,9 +59,9 @@ CURI_INSTRUMENTS = (
     ("cyan", "french-horn"),
     ("yellow", "guitar"),
 )
-CURI_PROFILES = (("cube", "steady"), ("sphere", "fading"), ("cylinder", "swelling"))
-CURI_TIMBRES = (("rubber", "open"), ("metal", "muffled"))
-CURI_VOLUMES = (("0.35", 0.3), ("small", 0.3), ("0.7", 1.0), ("large", 1.0))
+SHAPE_PROFILES = (("cube", "steady"), ("sphere", "fading"), ("cylinder", "swelling"))
+MATERIAL_TIMBRES = (("rubber", "open"), ("metal", "muffled"))
+SIZE_VOLUMES = (("0.35", 0.3), ("small", 0.3), ("0.7", 1.0), ("large", 1.0))
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,10 @@ class Voicing:
     """How the properties of objects are heard; `first_bin` is the number of the first column and row, 0 or 1."""
 
     first_bin: int
-    instruments: tuple[tuple[str, str], ...] = CURI_INSTRUMENTS
-    profiles: tuple[tuple[str, str], ...] = CURI_PROFILES
-    timbres: tuple[tuple[str, str], ...] = CURI_TIMBRES
-    volumes: tuple[tuple[str, float], ...] = CURI_VOLUMES
+    instruments: tuple[tuple[str, str], ...] = COLOR_INSTRUMENTS
+    profiles: tuple[tuple[str, str], ...] = SHAPE_PROFILES
+    timbres: tuple[tuple[str, str], ...] = MATERIAL_TIMBRES
+    volumes: tuple[tuple[str, float], ...] = SIZE_VOLUMES
 
     def __post_init__(self) -> None:
         for what, table, known in (

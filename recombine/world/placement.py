@@ -46,7 +46,7 @@ class Spacing(NamedTuple):
     tries: int = 50  # places tried for one object before the scene starts over
 
 
-CLEVR_SPACING = Spacing()
+SPACING = Spacing()
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Placement:
     radii: tuple[tuple[str, float], ...]  # size value -> radius
     camera: Camera
     min_pixels: int
-    spacing: Spacing = CLEVR_SPACING
+    spacing: Spacing = SPACING
     allowed: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """The colours that a shape may have; any colour for a shape not named here."""
     solids: tuple[tuple[str, str], ...] = ()

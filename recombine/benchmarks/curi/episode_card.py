@@ -16,7 +16,7 @@ from recombine.benchmarks.curi.episode import (
 )
 from recombine.render.instruments import PITCHES
 from recombine.render.schematic import words
-from recombine.render.sound import CURI_INSTRUMENTS, CURI_PROFILES, CURI_TIMBRES
+from recombine.render.sound import COLOR_INSTRUMENTS, SHAPE_PROFILES, MATERIAL_TIMBRES
 from recombine.report.page import details
 
 
@@ -78,13 +78,13 @@ def sound_card(view: EpisodeView) -> str:
 
 def heard() -> tuple[tuple[str, str], ...]:
     """How properties are heard."""
-    instruments = ", ".join(f"{color} {name.replace('-', ' ')}" for color, name in CURI_INSTRUMENTS)
+    instruments = ", ".join(f"{color} {name.replace('-', ' ')}" for color, name in COLOR_INSTRUMENTS)
     return (
         ("colour", f"instrument: {instruments}"),
         ("column", "time: left is early; eight onsets within 1.8 s"),
         ("row", f"pitch: {' '.join(PITCHES)} from the top"),
-        ("shape", ", ".join(f"{shape} {profile}" for shape, profile in CURI_PROFILES)),
-        ("material", ", ".join(f"{material} {timbre}" for material, timbre in CURI_TIMBRES)),
+        ("shape", ", ".join(f"{shape} {profile}" for shape, profile in SHAPE_PROFILES)),
+        ("material", ", ".join(f"{material} {timbre}" for material, timbre in MATERIAL_TIMBRES)),
         ("size", "large at full volume, small at 30 %"),
     )
 
