@@ -300,6 +300,24 @@ def test_what_the_command_says(invoke, tmp_path) -> None:
     refused(invoke("explore", "--port", "99999"), "choose another port")
 
 
+def test_questions_with_more_words_are_about_the_scenes_that_are_shown_and_have_a_gap(own_home: Path) -> None:
+    from recombine.benchmarks.super_clevr.pipeline import SuperClevrScale
+    from recombine.benchmarks.super_clevr.study import SuperClevr
+
+    rooms = Rooms(studies={"super-clevr": SuperClevr(SuperClevrScale("tiny", 4, 4, 12, 3, 3), store=Store(own_home))})
+    opened = rooms.explorer("super-clevr")
+    said = dict.fromkeys(("strong", "weak"), 0.0)
+    for number in range(opened.rounds("rd+")):
+        found, (examples, order) = rooms.solution("super-clevr", "rd+", number), opened.rows("rd+", number)
+        for i, (row, answer) in enumerate(zip(order, found["answers"])):
+            shown = opened.scene(opened.shot(examples, int(row)).number).data["objects"]
+            true = examples.scenes.objects(int(examples.scene[row]))
+            assert [one["color"] for one in shown] == [one["color"] for one in true]
+            for who in said:
+                said[who] += found["said"][who][i].get(answer, 0)
+    assert said["strong"] > said["weak"]
+
+
 def test_vehicles_have_parts_and_one_layout_at_every_complexity(own_home: Path) -> None:
     from recombine.benchmarks.super_clevr.pipeline import SuperClevrScale
     from recombine.benchmarks.super_clevr.study import SuperClevr

@@ -43,6 +43,8 @@ FACTORS = {
 """Titles, and what varies."""
 LEVELS = tuple((factor, level) for factor in FACTORS if factor != "redundancy" for level in VARIANTS[factor])
 """What is drawn of every layout."""
+WORDS = {"rd-": "The fewest words", "rd": "Words as they come", "rd+": "The most words"}
+"""What is played at each redundancy, on the scenes of the plain questions."""
 QUESTIONS = 8
 """Questions among which one is chosen that differs at every level of redundancy."""
 
@@ -53,6 +55,10 @@ class SuperClevrExplorer(ClevrExplorer):
     study: Any
     pixels = IMAGE
     layouts = LAYOUTS
+    whom: ClassVar[Mapping[str, str]] = {
+        "strong": "weighs all words of a question together",
+        "weak": "does so too where nothing is held out; elsewhere it takes everything as it sees it, step by step",
+    }
     languages: ClassVar[Mapping[str, str]] = {
         "a question": "How many red cars are there?",
         "about a part": "What is the color of the handle of the cyan bicycle?",
@@ -64,7 +70,9 @@ class SuperClevrExplorer(ClevrExplorer):
 
     @property
     def splits(self) -> Sequence[tuple[str, str, str]]:
-        return [(kind, f"Questions about {kind}s", "nothing is held out") for kind in self.pipeline.kinds]
+        seen = f"you see the picture, the learners every attribute wrong with probability {self.study.noise:g}"
+        plain = [(kind, f"Questions about {kind}s", "nothing is held out") for kind in self.pipeline.kinds]
+        return [*plain, *((name, f"{WORDS[name]} ({name})", seen) for name in REDUNDANCIES)]
 
     def tables(self) -> Sequence[Table]:
         return [self.study.vehicles(), self.study.list()]
