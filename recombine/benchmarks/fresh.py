@@ -56,6 +56,8 @@ PART = "test"
 UNCERTIFIED = ("workers", "store", "progress", "scale", "seed")
 """What a study is opened with that decides nothing, or is said apart."""
 ADVICE = "make it again, or copy it again"
+SCORED = ("certificate", "asked", "world_seed", "rows", "all", "tests")
+"""What a certificate says that the seed decides."""
 CARRIED_NOTE = f"`{carried.CARRIED}/` has the files that the test was made of; give the command inside this folder."
 
 
@@ -287,7 +289,16 @@ def make(study: Study, out: Path, order: Order, tell: Tell = quiet) -> Path:
         again=said.command(),
         notes=(*ROWS_NOTES, *([CARRIED_NOTE] if given else []), *_notes(certificate)),
     )
-    return write(asked, out, order.format, chosen, tell, card, add)
+    folder = write(asked, out, order.format, chosen, tell, card, add)
+    _check_kept(folder, certificate)
+    return folder
+
+
+def _check_kept(folder: Path, certificate: Mapping[str, Any]) -> None:
+    """Refuse the certificate of a folder that was there already if it says anything else."""
+    kept, expected = certificate_of(folder), json.loads(json.dumps(certificate))
+    if kept.get("digest") != digest_of(kept) or any(kept.get(name) != expected[name] for name in SCORED):
+        raise UserError(f"{folder / CERTIFICATE} is not the one that was written with these rows; {ADVICE}")
 
 
 def _certificate(order: Order, world: Study, found: Sequence[Earned], shared: bool) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from recombine.report.read_tables import Read, tables_of, value_of
 from recombine.report.table import Cell, Column, Table
 from recombine.store.errors import UserError
 from recombine.store.outputs import free_file
+from recombine.store.untrusted import read_text
 
 TITLE = "The ledger: every number of the papers"
 INTRO = (
@@ -142,7 +143,7 @@ def count(entry: Entry, results: Path) -> Count:
 def _sentences(entry: Entry, page: Path) -> list[Pair]:
     if not entry.sentence or not page.is_file():
         return []
-    found = re.findall(entry.sentence, page.read_text(encoding="utf-8"))
+    found = re.findall(entry.sentence, read_text(page))
     return [(_around(*map(float, one[:2])), _around(*map(float, one[2:])), "") for one in found]
 
 

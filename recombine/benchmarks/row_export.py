@@ -40,6 +40,9 @@ ROWS_NOTES = (
     "`concept` is what is hidden: for whoever scores, not for whoever answers.",
 )
 PLAN = "rows-by-number"
+BASE64 = 4 / 3
+"""What a file takes in text, by its bytes."""
+NONE = "there are no such rows; ask for other splits, or for less difficulty"
 TRIED = 16
 """Scenes that are drawn to estimate what all of them take."""
 
@@ -154,16 +157,21 @@ class Used:
         return [self.place[domain, number] for number in row.scenes]
 
 
-def stream(asked: Asked, answers: Callable[[RowSet], Answer] | None = None) -> Iterator[Row]:
+def stream(asked: Asked, answers: Callable[[RowSet], Answer] | None = None, out: Path | None = None) -> Iterator[Row]:
     """The rows one after the other, with their media if some are to be rendered.
 
-    `answers` gives the learner of a set, if one is to be asked.
+    `answers` gives the learner of a set, if one is to be asked; `out` is where all of them will be written, if so.
     """
     drawing = asked.drawing
     if drawing is None:
         yield from (row for one in asked.sets for row, _ in asked.rows(one, answers and answers(one)))
         return
     used = asked.used()
+    if not used.rows:
+        return
+    each = _size(asked, used, drawing)
+    if out is not None:
+        _need_room(out, used, each * BASE64)
     pack = Pack(asked.pack(used, drawing, asked.study.store))
     for one in asked.sets:
         for row, _ in asked.rows(one, answers and answers(one)):
@@ -211,6 +219,8 @@ def write(
     used = asked.used() if drawing else Used({}, [], 0, 0)
     pack = None
     if drawing is not None:
+        if not used.rows:
+            raise UserError(NONE)
         _announce(asked, used, drawing, out, format, tell)
         pack = asked.pack(used, drawing, study.store)
     per_file = _rows_per_file(used, pack)
@@ -267,20 +277,33 @@ def _rows_per_file(used: Used, pack: Path | None) -> int:
 
 def _announce(asked: Asked, used: Used, drawing: Drawing, out: Path, format: str, tell: Tell) -> None:
     """Say how much room and time it takes; refuse it where there is not enough room."""
-    scenes, store, recipe = len(used.place), asked.study.store, used.recipe(drawing)
-    if store.has(recipe):
-        each, drawn = Pack(store.path(recipe)).mean_size, "which are drawn already"
+    scenes, each = len(used.place), _size(asked, used, drawing)
+    if asked.study.store.has(used.recipe(drawing)):
+        drawn = "which are drawn already"
     else:
-        few = used.files[0].scenes[:TRIED]
-        drawing.files(few)  # the first time has everything compiled
-        start = time.monotonic()
-        files = drawing.files(few)
-        seconds, each = (time.monotonic() - start) / len(few), sum(map(len, files)) / len(few)
-        workers = getattr(asked.study.engine, "workers", 1)
+        few, start = used.files[0].scenes[:TRIED], time.monotonic()
+        drawing.files(few)
+        seconds, workers = (time.monotonic() - start) / len(few), getattr(asked.study.engine, "workers", 1)
         took = time_of(max(1, seconds * scenes / min(workers, len(used.files))))
         hands = "1 worker" if workers == 1 else f"{workers} workers"
         drawn = f"about {size_text(each * scenes)} and {took} on {hands} to draw"
-        store.need(each * scenes)
-    size = used.media * each * (4 / 3 if format == "jsonl" else 1)
-    tell(f"{used.rows:,} rows use {scenes:,} {drawing.kind}, {drawn}; the rows take about {size_text(size)}")
-    need_room(out, size, f"{used.rows:,} rows", "ask for fewer rows, a smaller size, or choose another folder")
+    each *= BASE64 if format == "jsonl" else 1
+    size = size_text(used.media * each)
+    tell(f"{used.rows:,} rows use {scenes:,} {drawing.kind}, {drawn}; the rows take about {size}")
+    _need_room(out, used, each)
+
+
+def _size(asked: Asked, used: Used, drawing: Drawing) -> float:
+    """The bytes of a picture or a sound; refused where the store has no room for all that are not drawn yet."""
+    store, recipe = asked.study.store, used.recipe(drawing)
+    if store.has(recipe):
+        return Pack(store.path(recipe)).mean_size
+    few = used.files[0].scenes[:TRIED]
+    each = sum(map(len, drawing.files(few))) / len(few)
+    store.need(each * len(used.place))
+    return each
+
+
+def _need_room(out: Path, used: Used, each: float) -> None:
+    advice = "ask for fewer rows, a smaller size, or choose another folder"
+    need_room(out, used.media * each, f"Writing {used.rows:,} rows", advice)

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from io import StringIO
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recombine.benchmarks import Benchmark
+from recombine.benchmarks.row_export import NONE
 from recombine.render.encodings import FILE, IMAGE
 from recombine.store.errors import UserError
 from recombine.store.key import Key
@@ -61,7 +61,7 @@ def export(tool: str, rows: Iterator[Row], out: Path, made: Made) -> int:
 
     first = next(counting := counted(), None)
     if first is None:
-        raise UserError("there are no such rows; ask for other splits, or for less difficulty")
+        raise UserError(NONE)
     with writing(out) as draft:
         readme = TOOLS[tool](chain([first], counting), draft, made)
         title = (
@@ -160,23 +160,25 @@ def lmms_eval(rows: Iterator[Row], draft: Path, made: Made) -> str:
 
 def vlmevalkit(rows: Iterator[Row], draft: Path, made: Made) -> str:
     name = made.task.title().replace("_", "")
-    sink = StringIO()
-    table = csv.writer(sink, delimiter="\t", lineterminator="\n")
-    letters = LETTERS[:MOST_OPTIONS]
-    table.writerow(["index", "image", "question", *letters, "answer", "category"])
+    with (draft / f"{name}.tsv").open("w", encoding="utf-8", newline="") as sink:
+        table = csv.writer(sink, delimiter="\t", lineterminator="\n")
+        table.writerow(["index", "image", "question", *LETTERS[:MOST_OPTIONS], "answer", "category"])
+        table.writerows(_with_letters(rows, made.benchmark))
+    return template("vlmevalkit_readme", NAME=name, MOST=str(MOST_OPTIONS))
+
+
+def _with_letters(rows: Iterator[Row], benchmark: Benchmark) -> Iterator[list[Any]]:
     for index, row in enumerate(rows):
         if len(row.answers) > 1:
             raise UserError("vlmevalkit asks one thing at a time; choose the form query")
         if not row.media:
             raise UserError("vlmevalkit is about images; render images")
-        options = choices(row, made.benchmark)
+        options = choices(row, benchmark)
         images = [base64.b64encode(file).decode() for file in row.media]
         asked = prompt(row).rpartition("\n")[0] if len(images) > 1 else "\n".join(_said(row))
         cells = [*options, *[""] * (MOST_OPTIONS - len(options))]
         right = LETTERS[options.index(row.answers[0])]
-        table.writerow([index, images[0] if len(images) == 1 else str(images), asked, *cells, right, row.split])
-    write_text(draft / f"{name}.tsv", sink.getvalue())
-    return template("vlmevalkit_readme", NAME=name, MOST=str(MOST_OPTIONS))
+        yield [index, images[0] if len(images) == 1 else str(images), asked, *cells, right, row.split]
 
 
 def _said(row: Row) -> list[str]:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from recombine.metrics.intervals import Interval
 from recombine.store.text import from_markdown
+from recombine.store.untrusted import read_text
 
 _NUMBER = r"[-+]?\d[\d,]*(?:\.\d+)?"
 _BOUNDED = re.compile(rf"^({_NUMBER}) \[({_NUMBER}), ({_NUMBER})\]$")
@@ -35,7 +36,7 @@ class Read:
 
 def tables_of(page: Path) -> list[Read]:
     """The tables of a page; none where there is no such page."""
-    return list(tables_in(page.read_text(encoding="utf-8"))) if page.is_file() else []
+    return list(tables_in(read_text(page))) if page.is_file() else []
 
 
 def tables_in(text: str) -> Iterator[Read]:

@@ -18,6 +18,7 @@ def run(
     *,
     out: Annotated[Path, "A new folder for the files."] = Path("export"),
 ) -> Answer:
+    from recombine.benchmarks.row_export import stream
     from recombine.harness.exports import TOOLS, Made, export
 
     if what not in TOOLS:
@@ -28,6 +29,7 @@ def run(
     with open() as study:
         told = {**study.settings, **{name: value for name, value in rows.items() if value}}
         told = {name: value for name, value in told.items() if name != "seed"}
-        count = export(what, study.rows(**rows), out, Made(known, out, told, study.seed))
-    made = f"wrote {count:,} rows of {benchmark}" if what != "verifiers" else f"wrote a taskset of {benchmark}"
-    return Answer((f"{made} for {what} to {out}",), {"folder": str(out), "rows": count})
+        made = stream(study.asked_rows(**rows), out=None if what == "verifiers" else out)
+        count = export(what, made, out, Made(known, out, told, study.seed))
+    wrote = f"wrote {count:,} rows of {benchmark}" if what != "verifiers" else f"wrote a taskset of {benchmark}"
+    return Answer((f"{wrote} for {what} to {out}",), {"folder": str(out), "rows": count})

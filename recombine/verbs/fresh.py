@@ -1,6 +1,5 @@
 """`recombine fresh`."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,9 +15,11 @@ def run(
     *,
     out: Annotated[Path, "A new folder for rows, card and certificate."] = Path("fresh"),
 ) -> Answer:
+    from recombine.benchmarks.fresh import certificate_of
+
     with open() as study:
         folder = study.fresh(out, **asked, tell=teller([]))
-    certificate = json.loads((folder / "certificate.json").read_text(encoding="utf-8"))
+    certificate = certificate_of(folder)
     scores = ", ".join(
         f"{who} {one['value']:.1f} [{one['low']:.1f}, {one['high']:.1f}]" for who, one in certificate["all"].items()
     )

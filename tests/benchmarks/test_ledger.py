@@ -64,6 +64,14 @@ def test_an_entry_is_counted_on_its_page(tmp_path: Path) -> None:
     assert count(Entry("P", "text", "", 1, ("page.md",), sentence=said, tables=("No",)), tmp_path).within == 1
 
 
+def test_a_page_that_is_no_text_is_named(tmp_path: Path) -> None:
+    (tmp_path / "page.md").write_bytes(BESIDE.encode() + b"\xff")
+    with pytest.raises(UserError, match=r"page\.md is not text"):
+        count(Entry("P", "Table 2", "", 10, ("page.md",), ("Table 2",)), tmp_path)
+    with pytest.raises(UserError, match=r"page\.md is not text"):
+        count(Entry("P", "text", "", 1, ("page.md",), sentence="gap is", tables=("No",)), tmp_path)
+
+
 def test_every_value_is_counted_once_and_every_missing_one_has_a_reason() -> None:
     found = counts(RESULTS)
     for one in found:

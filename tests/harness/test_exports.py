@@ -16,8 +16,11 @@ import pytest
 from recombine import Closure, Curi
 from recombine.benchmarks import get
 from recombine.benchmarks.closure.pipeline import ClosureScale
+from recombine.benchmarks.row_export import stream
 from recombine.harness.exports import TOOLS, Made, choices, export
 from recombine.harness.wanted import rows_of
+from recombine.store import room
+from recombine.store.errors import UserError
 from recombine.store.store import Store
 from recombine.tasks.rows import Row
 from tests.commands import Run, refused
@@ -123,6 +126,24 @@ def test_a_taskset_makes_the_same_rows_again(write: Write, own_home: Path, monke
     options = {"split": "object", "scale": "demo", "questions": "2", "difficulty": "objects=3-5"}
     with pytest.raises(Exception, match="no option 'colour'"):
         next(rows_of("super-clevr", {**options, "colour": "red"}))
+
+
+def test_a_disk_without_room_is_seen_before_anything_is_drawn(
+    questions: Closure, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = questions.asked_rows(["or_mat"], first=3, render="images", size="25x16")
+    drawing = asked.drawing
+    assert drawing is not None
+    pack = questions.store.path(asked.used().recipe(drawing))
+    monkeypatch.setattr(room.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 100}))
+    with pytest.raises(UserError, match=r"This needs .* kB, but .* has 100 bytes free"):
+        next(stream(asked))
+    assert not pack.exists()
+    monkeypatch.undo()
+    list(stream(asked))
+    monkeypatch.setattr(room.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 100}))
+    with pytest.raises(UserError, match=r"Writing 6 rows needs .* kB, but .* has 100 bytes free"):
+        next(stream(asked, out=tmp_path / "export"))
 
 
 def test_what_cannot_be_exported_is_refused(invoke: Run, tmp_path: Path, tiny: Curi, write: Write) -> None:

@@ -231,6 +231,18 @@ def test_a_run_folder_of_pipes_is_not_waited_for(tmp_path: Path) -> None:
         read_config(tmp_path)
 
 
+def test_a_pipe_that_a_run_names_is_not_waited_for(tmp_path: Path) -> None:
+    from recombine.benchmarks.closure.networks import _weights
+    from recombine.benchmarks.super_clevr.arrays import digest_of
+
+    (tmp_path / "checkpoints").mkdir()
+    os.mkfifo(tmp_path / "checkpoints" / "best.safetensors")
+    with pytest.raises(UserError, match="is not there"):
+        _weights(str(tmp_path))
+    with pytest.raises(UserError, match="there is no parser"):
+        digest_of(tmp_path / "checkpoints" / "best.safetensors")
+
+
 def test_tensors_that_lie_over_one_another_are_refused(tmp_path: Path) -> None:
     """Each is copied, so a small file could ask for any amount of memory."""
     about = {"dtype": "U8", "shape": [1_000_000], "data_offsets": [0, 1_000_000]}

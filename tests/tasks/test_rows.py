@@ -246,6 +246,13 @@ def test_the_command_line(invoke: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "other").exists()
 
 
+def test_where_there_are_no_such_rows_nothing_is_drawn(tiny: Curi, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there are no such rows"):
+        tiny.export(tmp_path / "rows", ["boolean"], render="images", difficulty={"objects": "90-99"})
+    assert not list(tmp_path.iterdir())
+    assert not list(tiny.rows(["boolean"], render="images", difficulty={"objects": "90-99"}))
+
+
 def test_what_cannot_be_drawn_is_refused(own_home: Path) -> None:
     with pytest.raises(UserError, match="neither sounds"):
         list(ConceptWorld("demo", store=Store(own_home)).rows(["sequences"], render="sounds"))

@@ -89,6 +89,24 @@ def test_the_same_command_gives_the_same_bytes_and_another_seed_others(made: Pat
     assert json.loads(other.out)["digest"] != certificate(made)["digest"]
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda file: file.write_text("{"), "is not complete JSON"),
+        (lambda file: file.unlink(), "holds no certificate.json"),
+        (lambda file: with_another_score(file.parent), "is not the one that was written with these rows"),
+        (lambda file: signed(file.parent, certificate(file.parent) | {"all": 3}), "is not the one that was written"),
+    ],
+)
+def test_a_folder_that_is_there_already_is_not_believed(
+    copied: Path, invoke: Run, change: Callable[[Path], Any], said: str
+) -> None:
+    assert invoke(*COMPARE, "--out", copied).code == 0
+    change(copied / CERTIFICATE)
+    ran = invoke(*COMPARE, "--out", copied)
+    assert ran.code == 2 and said in ran.err and "Traceback" not in ran.err and "strong" not in ran.out
+
+
 def test_a_fresh_test_is_checked_from_its_seed(made: Path, invoke: Run) -> None:
     ran = invoke("check", "--certificate", made, "--workers", "1")
     assert ran.code == 0 and "everything is as the seed gives it: recombine fresh closure --seed 2027" in ran.said

@@ -7,7 +7,6 @@ On a split that was made automatically a run learns from those of CLEVR's traini
 and is asked the validation questions that it does.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -468,10 +467,9 @@ def _check_shown(shown: int | None, there: int) -> None:
 def _weights(folder: str) -> str:
     """A digest of the weights that a run begins from."""
     file = Path(folder) / "checkpoints" / "best.safetensors"
-    try:
-        return hashlib.blake2b(file.read_bytes(), digest_size=16).hexdigest()
-    except OSError:
-        raise UserError(f"{file} is not there; train a run on {ZERO_SHOT} to begin from") from None
+    if not file.is_file():  # a pipe would be waited for
+        raise UserError(f"{file} is not there; train a run on {ZERO_SHOT} to begin from")
+    return checksum(file)
 
 
 def _begun(job: Job) -> Job:

@@ -5,7 +5,6 @@ tested with the weights that did best there. An experiment with a curriculum has
 `-curriculum`: its first classes are learnt alone for some epochs, then all.
 """
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -32,6 +31,7 @@ from recombine.report.findings import Verdict
 from recombine.report.score_charts import Confusion, confusion_chart, score_chart
 from recombine.report.table import Column, Table
 from recombine.solvers.training.settings import Training
+from recombine.store.checksums import checksum
 from recombine.store.engine import Engine
 from recombine.store.errors import UserError
 from recombine.store.key import Key
@@ -154,7 +154,7 @@ class ConceptWorldNetworks(Networks[ConceptWorldPipeline]):
         from recombine.solvers.networks.images import VERSION
 
         file = job.options.weights
-        digest = None if file is None else hashlib.blake2b(Path(file).read_bytes(), digest_size=16).hexdigest()
+        digest = None if file is None else checksum(Path(file))
         return {
             "experiment": job.split,
             "scale": job.scale,

@@ -4,7 +4,6 @@ of a question speak of which objects. Each is made once and kept.
 The words are all that questions about vehicles and their parts can have, in every variant.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,6 +32,7 @@ from recombine.solvers.grounding import Grounding, Naming, grounded
 from recombine.solvers.programs import NULL
 from recombine.solvers.questions import Questions, Vocabulary
 from recombine.store.arrays import map_array, read_array, write_array
+from recombine.store.checksums import checksum
 from recombine.store.engine import Engine, shard_bounds
 from recombine.store.errors import UserError
 from recombine.store.recipe import Recipe
@@ -90,10 +90,9 @@ class Detected(NamedTuple):
 
 def digest_of(file: Path) -> str:
     """A digest of a parser's file."""
-    try:
-        return hashlib.blake2b(file.read_bytes(), digest_size=16).hexdigest()
-    except OSError:
-        raise UserError(f"there is no parser {file}; train it with `make parsers`, or give another parser") from None
+    if not file.is_file():  # a pipe would be waited for
+        raise UserError(f"there is no parser {file}; train it with `make parsers`, or give another parser")
+    return checksum(file)
 
 
 class Data:
