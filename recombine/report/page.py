@@ -100,6 +100,7 @@ figcaption,.note{color:var(--muted);font-size:.875rem}
  linear-gradient(270deg,var(--surface) 30%,transparent) 100% 0,linear-gradient(90deg,rgba(120,130,150,.5),transparent),
  linear-gradient(270deg,rgba(120,130,150,.5),transparent) 100% 0;background-repeat:no-repeat;
  background-size:2.5rem 100%,2.5rem 100%,.8rem 100%,.8rem 100%;background-attachment:local,local,scroll,scroll}
+.scroll>svg>rect{fill:none!important}
 .narrow{display:none}
 .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr));gap:1rem;margin-top:.6rem}
 .plots .figure{margin:0;break-inside:avoid}

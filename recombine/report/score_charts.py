@@ -79,7 +79,8 @@ def score_chart(
     description = ". ".join(f"{heading}: {'; '.join(one.text() for one in scores)}" for heading, scores in parts)
     for heading, lines in (levels or {}).items():
         description += "".join(f". {heading}, {line.name} {line.value:.1f}" for line in lines)
-    return figure(title, description, y + 46, _legend(label_width + 10), grid, *body, width=width)
+    printed = any(one.paper is not None for _, scores in parts for one in scores)
+    return figure(title, description, y + 46, _legend(label_width + 10, printed), grid, *body, width=width)
 
 
 def _level(one: Level, scale: Scale, y: float, height: float, free: float) -> str:
@@ -112,8 +113,11 @@ def _bar(value: float, scale: Scale, y: float, thick: float, ink: str) -> str:
     return element("rect", x=scale.start, y=y, width=length, height=thick, rx=1.5, style=f"fill:{colour_of(ink)}")
 
 
-def _legend(x: float) -> str:
+def _legend(x: float, printed: bool) -> str:
+    """The paper's bars are named where there are any."""
     ours = element("rect", x=x, y=13, width=24, height=10, rx=1.5, style=f"fill:{colour_of('strong')}")
+    if not printed:
+        return ours + writing("ours, 95 % interval", x + 31, 23)
     paper = element("rect", x=x + 200, y=15, width=24, height=6, rx=1.5, style=f"fill:{colour_of('weak')}")
     return ours + writing("ours, 95 % interval", x + 31, 23) + paper + writing("paper", x + 231, 23)
 

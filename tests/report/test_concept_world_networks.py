@@ -402,6 +402,11 @@ def test_notes_of_people_are_part_of_the_page(whole: Outcomes, tmp_path: Path) -
 # ---- Charts ----
 
 
+def test_a_chart_without_the_papers_values_does_not_speak_of_them() -> None:
+    alone = score_chart([("test", [Score("CNN", Interval(0.5, 0.5, 0.5))])], "Scores")
+    assert "ours, 95 % interval" in alone and "paper" not in alone
+
+
 def test_a_score_chart_has_both_numbers_and_says_them_in_words() -> None:
     svg = score_chart(
         [("length <3>", [Score("MLP", Interval(0.5, 0.4, 0.6), 0.7), Score("CNN", Interval(1, 1, 1))])], "F1"
