@@ -26,6 +26,7 @@ from recombine.render.loose import Loose
 from recombine.render.models import Model
 from recombine.render.obj import read_obj
 from recombine.store.errors import UserError
+from recombine.store.writing import write_text
 
 READERS = {".obj": read_obj, ".gltf": read_gltf, ".glb": read_gltf}
 FORMATS = ", ".join(READERS)
@@ -165,4 +166,4 @@ def write_obj(model: Model, file: Path | str) -> None:
         for t in np.flatnonzero(of == which).tolist():
             corners = (f"{point + 1}//{3 * t + k + 1}" for k, point in enumerate(model.triangles[t].tolist()))
             lines.append(f"f {' '.join(corners)}")
-    Path(file).write_text("\n".join(lines) + "\n")
+    write_text(Path(file), "\n".join(lines) + "\n")

@@ -28,8 +28,8 @@ KEY = 22
 """Letters of a first column that stays in sight while the others scroll."""
 ROOM = {"essay": 160, "lines": 56, "words": 12}
 """Kinds of columns, by the letters that their longest cell has at least."""
-WORD = re.compile(r"\(?-?[\d,.]+ (?:± [\d.]+|\[-?[\d,.]+, -?[\d,.]+\])\)?|\S+")
-"""What stands in one line: a word, or a number with its interval."""
+WORD = re.compile(r"\(?(?:≤ )?-?[\d,.]+ (?:± [\d.]+|\[-?[\d,.]+, -?[\d,.]+\]|(?:[nµm]?s|min|h|[kMG]?B)\b|%)\)?|\S+")
+"""What stands in one line: a word, or a number with its interval or its unit."""
 ENDS = re.compile(r"(-?[\d,.]+) \[(-?[\d,.]+), (-?[\d,.]+)\]")
 _CODE, _PAGE = re.compile(r"`([^`]+)`"), re.compile(r"\[([^]]+)\]\(([\w./#-]+)\)")
 

@@ -16,6 +16,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from recombine.store.durations import time_of
 from recombine.store.text import console as terminal
 from recombine.store.text import plain
 
@@ -63,7 +64,7 @@ class Bars:
         if seconds < BRIEF:
             self._bars.update(self._tasks[label], visible=False)
         elif self._bars.disable:
-            self._console.print(f"{plain(label)}: {total} in {seconds:.0f} s", markup=False, highlight=False)
+            self._console.print(f"{plain(label)}: {total} in {time_of(seconds)}", markup=False, highlight=False)
 
     def __enter__(self) -> Self:
         self._bars.start()

@@ -76,6 +76,8 @@ def test_a_number_stands_in_one_line_with_its_interval() -> None:
     assert "No room here for: probability; --json has them." in " ".join(out.getvalue().split())
     brief = Table("", (Column("network"), Column("mean", "right")), (("cnn", "37.5 [36.0, 39.0] (35.0 ± 1.2)"),))
     assert brief._fitted(31)[0][1] == len("37.5 [36.0, 39.0]")
+    speed = Table("", (Column("what"), Column("ours", "right")), (("one scene with visibility", "7.32 µs"),))
+    assert speed._fitted(24)[0] == {0: 10, 1: 7}
     assert brief._short().texts() == [["cnn", "37.5 ± 1.5 (35.0 ± 1.2)"]]
 
 

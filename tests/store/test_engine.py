@@ -214,7 +214,10 @@ def test_bars_print_one_line_per_label_elsewhere(monkeypatch: pytest.MonkeyPatch
     console = Console(file=StringIO())
     with Bars(console) as bars:
         InProcess(bars).map(np.sqrt, [1.0, 4.0], "[roots]")
-    assert console.file.getvalue() == "[roots]: 2 in 0 s\n"
+        assert console.file.getvalue() == "[roots]: 2 in 0 s\n"
+        bars._started["[roots]"] -= 150
+        bars("[roots]", 2, 2)
+    assert console.file.getvalue().endswith("[roots]: 2 in 2 min 30 s\n")
 
 
 def test_bars_are_silent_about_what_is_quick() -> None:
