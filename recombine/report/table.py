@@ -30,6 +30,8 @@ ROOM = {"essay": 160, "lines": 56, "words": 12}
 """Kinds of columns, by the letters that their longest cell has at least."""
 WORD = re.compile(r"\(?(?:≤ )?-?[\d,.]+ (?:± [\d.]+|\[-?[\d,.]+, -?[\d,.]+\]|(?:[nµm]?s|min|h|[kMG]?B)\b|%)\)?|\S+")
 """What stands in one line: a word, or a number with its interval or its unit."""
+JOINT = re.compile(r"[^-_/]*[-_/]*")
+"""A part of a name, such as that of a file; where there is too little room a line may end behind it."""
 ENDS = re.compile(r"(-?[\d,.]+) \[(-?[\d,.]+), (-?[\d,.]+)\]")
 _CODE, _PAGE = re.compile(r"`([^`]+)`"), re.compile(r"\[([^]]+)\]\(([\w./#-]+)\)")
 
@@ -148,7 +150,9 @@ class Table:
             column = self.columns[place]
             table.add_column(Text(column.name), justify=column.align, overflow="fold", width=room)
         for row in shown.texts():
-            table.add_row(*(Text(row[place]) for place in widths))
+            table.add_row(
+                *(Text(_folded(row[place], room) if place == 0 else row[place]) for place, room in widths.items())
+            )
         return table
 
     def _short(self) -> "Table":
@@ -172,6 +176,8 @@ class Table:
         whole = [max(map(len, column)) for column in texts]
         least = [max((len(word) for cell in column for word in WORD.findall(cell)), default=1) for column in texts]
         shown = list(range(len(self.columns)))
+        if shown and sum(least) + 3 * len(shown) + 1 > width:  # rather a name in two lines than a column less
+            least[0] = max((len(part) for cell in texts[0] for part in JOINT.findall(cell)), default=1)
         while len(shown) > 1 and sum(least[i] for i in shown) + 3 * len(shown) + 1 > width:
             free = [i for i in shown[1:] if not self.columns[i].keep]
             if not free:
@@ -214,6 +220,24 @@ class Table:
     def json(self) -> list[dict[str, object]]:
         """One dictionary per row, with the numbers as they are."""
         return [{column.name: _plain(cell) for column, cell in zip(self.columns, row)} for row in self.rows]
+
+
+def _folded(name: str, width: int) -> str:
+    """Words that are longer than a line, in several lines.
+
+    >>> _folded("own-split-pairwise/held_out", 12).split("\\n")
+    ['own-split-', 'pairwise/', 'held_out']
+    """
+    lines = [""]
+    for word in name.split(" "):
+        parts = [word] if len(word) <= width else JOINT.findall(word)
+        for number, part in enumerate(parts):
+            space = " " if number == 0 and lines[-1] else ""
+            if len(lines[-1] + space + part) <= width:
+                lines[-1] += space + part
+            else:
+                lines.append(part)
+    return "\n".join(lines)
 
 
 def _halved(found: re.Match[str]) -> str:

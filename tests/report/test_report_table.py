@@ -81,6 +81,17 @@ def test_a_number_stands_in_one_line_with_its_interval() -> None:
     assert brief._short().texts() == [["cnn", "37.5 ± 1.5 (35.0 ± 1.2)"]]
 
 
+def test_a_name_is_folded_before_a_column_is_left_out() -> None:
+    columns = (Column("split"), *(Column(name, "right") for name in ("strong", "weak", "gap")))
+    full, none = Interval(100.0, 100.0, 100.0), Interval(0.0, 0.0, 0.0)
+    table = Table("", columns, (("own-world-pairwise-substitution/held_out", full, none, full),))
+    out = StringIO()
+    Console(file=out, width=80).print(table)
+    said = out.getvalue()
+    assert "No room" not in said and "own-world-pairwise-" in said and "substitution/held_out" in said
+    assert max(map(len, said.splitlines())) <= 80
+
+
 EVIL = "a|b <script>alert(1)</script> `c` [d](http://e)\n# f \x1b[2J\u202e"
 
 
