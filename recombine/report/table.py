@@ -137,11 +137,13 @@ class Table:
     def rich(self, width: int = 80) -> RichTable:
         """For a terminal of this width: words and intervals stay whole; columns without room are left out, and named.
 
-        Where intervals have no room, half their width stands in their place.
+        Where intervals have no room, half their width stands in their place; where that does not help, the names of
+        rows are folded at their joints.
         """
         short = self._short()
-        shown = min((self, short), key=lambda table: len(table._fitted(width)[1]))  # of equal ones the first
-        widths, left_out = shown._fitted(width)
+        ways = ((self, False), (short, False), (short, True))
+        shown, fold = min(ways, key=lambda way: len(way[0]._fitted(width, way[1])[1]))  # of equal ones the first
+        widths, left_out = shown._fitted(width, fold)
         said = ["± is half the width of the interval."] if shown is not self else []
         said += [f"No room here for: {', '.join(left_out)}; --json has them."] if left_out else []
         note = " ".join(filter(None, (self.note, *said)))
@@ -169,14 +171,14 @@ class Table:
         )
         return replace(self, rows=tuple(cells))
 
-    def _fitted(self, width: int) -> tuple[dict[int, int], list[str]]:
+    def _fitted(self, width: int, fold: bool = False) -> tuple[dict[int, int], list[str]]:
         """The width of every column that is shown, by its place, and the names of the others."""
         cells = list(zip(*self.texts())) or [()] * len(self.columns)
         texts = [[column.name, *below] for column, below in zip(self.columns, cells)]
         whole = [max(map(len, column)) for column in texts]
         least = [max((len(word) for cell in column for word in WORD.findall(cell)), default=1) for column in texts]
         shown = list(range(len(self.columns)))
-        if shown and sum(least) + 3 * len(shown) + 1 > width:  # rather a name in two lines than a column less
+        if fold and shown:
             least[0] = max((len(part) for cell in texts[0] for part in JOINT.findall(cell)), default=1)
         while len(shown) > 1 and sum(least[i] for i in shown) + 3 * len(shown) + 1 > width:
             free = [i for i in shown[1:] if not self.columns[i].keep]
