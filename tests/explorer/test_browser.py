@@ -145,6 +145,8 @@ def test_every_room(visit: Visit, server: Server) -> None:
     visit.fine()
     visit.open("#write?benchmark=concept-world&text=f_pent")
     page.wait_for_selector("section[data-group=drawn] img")
+    page.fill("#text", "\n".join(["# a line"] * 6))
+    assert page.evaluate("(area => area.clientHeight >= area.scrollHeight)(document.querySelector('#text'))")
     visit.open("#write?benchmark=closure&text=Are there any red cubes?")
     page.wait_for_selector("section[data-group=no] img")
     assert page.input_value("#text") == "Are there any red cubes?"

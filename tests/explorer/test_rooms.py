@@ -42,6 +42,9 @@ def test_every_concept_can_be_said_in_english_and_read_again(tiny: Curi) -> None
         ("the weight of x is greater than 3", "weight", "expected a property"),
         ("some object is 3", "3", "in column 3"),
         ("all objects are blue cubes", "cubes", "expected the end"),
+        ("there is a red cube", "a ", "expected 'an object x such that'"),
+        ("for every cube x, x is red", "cube", "expected 'object x'"),
+        ("red is the color of x and every object is blue", "every", "no sentence begins with 'every'"),
     ],
 )
 def test_an_error_points_at_the_word(text: str, word: str, why: str) -> None:

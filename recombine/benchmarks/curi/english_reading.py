@@ -27,6 +27,13 @@ QUANTIFIERS = (
     ("for-all=", "for all objects x"),
     ("for-all=", "for every x"),
 )
+BEGINNINGS = (
+    ("there is", "'an object x such that', and what holds of x"),
+    ("for every", "'object x'"),
+    ("for all", "'objects x'"),
+)
+"""How a quantifier begins, and what it goes on with."""
+SENTENCES = "'x is', 'all objects are', 'some object is', 'the number of objects that are'"
 _INFIX = re.compile(r"\s*(?:(?:exists|for-all)=?\s*x\s*(?:\\?in|∈)|[\w=>?-]+\s*\()")
 
 
@@ -68,6 +75,10 @@ class _Sentence:
                 quantifier = [Token(word, place)]
                 self._takes(",")
                 break
+        else:
+            for said, wanted in BEGINNINGS:
+                if self._takes(said):
+                    raise self._stopped(wanted)
         body = self._body()
         if self.at < len(self.tokens):
             raise self._stopped("the end, 'and' or 'or'")
@@ -124,6 +135,8 @@ class _Sentence:
                     self._need("equals")
                     return [things, noun, *self._value(), Token(word, place)]
         self.at = mark
+        if self._next().isalpha() and self._next() != "the" and not self._known(self._next()):
+            raise self._error(place, f"no sentence begins with '{self._next()}', but with {SENTENCES}")
         left = self._value()
         for said, word in (("equals", "="), ("is equal to", "="), ("is greater than", ">"), ("is", "=")):
             link = self.here
@@ -189,17 +202,20 @@ class _Sentence:
 
     def _constant(self) -> Token:
         place, word = self.here, self._next()
-        known = self.speller.literals
-        for form in (word, _VALUES.get(word, word), word.removesuffix("s"), f"{word}s"):
-            if form in known and form:
-                self.at += 1
-                return Token(form, place)
-        words = [*_VALUES, *known]
+        if known := self._known(word):
+            self.at += 1
+            return Token(known, place)
+        words = [*_VALUES, *self.speller.literals]
         close = get_close_matches(word, words, 1) if word else []
         hint = f"; did you mean '{close[0]}'?" if close else f"; the values are {', '.join(words)}"
         if not word:
             raise self._stopped("a value")
         raise self._error(place, f"'{word}' is no value here{hint}")
+
+    def _known(self, word: str) -> str:
+        """The value that a word says, if it says one."""
+        forms = (word, _VALUES.get(word, word), word.removesuffix("s"), f"{word}s")
+        return next((form for form in forms if form and form in self.speller.literals), "")
 
     # --- words
 

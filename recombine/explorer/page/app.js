@@ -376,12 +376,13 @@ async function write(now) {
   const examples = Object.entries(named(name).languages);
   const text = now.text !== undefined ? now.text : examples[0][1];
   const found = el("div", { id: "found", "aria-live": "polite" });
-  const area = el("textarea", { id: "text", spellcheck: "false", "aria-describedby": "found", rows: Math.max(2, text.split("\n").length) });
+  const area = el("textarea", { id: "text", spellcheck: "false", "aria-describedby": "found" });
   area.value = text;
   let timer = 0;
   const read = async (first = 0) => {
     const mine = ++asked;
     const text = area.value;
+    area.rows = Math.max(2, text.split("\n").length);
     go({ room: "write", benchmark: name, text, first: first || "" }, true);
     if (!text.trim()) { found.replaceChildren(); return; }
     const start = performance.now();
@@ -400,7 +401,7 @@ async function write(now) {
     el("div", { class: "bar" }, benchmarkChoice(name, (value) => go({ room: "write", benchmark: value, text: undefined, first: "" }), able)),
     el("div", { class: "field" }, el("label", { for: "text" }, "Your text"), area),
     el("div", { class: "chips", "aria-label": "Examples" }, ...examples.map(([label, example]) =>
-      el("button", { type: "button", title: example, onclick: () => { area.value = example; area.rows = Math.max(2, example.split("\n").length); read(); } }, label))),
+      el("button", { type: "button", title: example, onclick: () => { area.value = example; read(); } }, label))),
     found,
   ];
 }
