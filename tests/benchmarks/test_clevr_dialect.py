@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+import recombine as rc
 from recombine.benchmarks.clevr.answers import answers_of, columns_of, strong_answers
 from recombine.benchmarks.clevr.check import check
 from recombine.benchmarks.clevr.english import English
@@ -481,3 +482,23 @@ def two(**more: object) -> Dialect:
 def test_what_cannot_be_spoken_is_refused(make, message: str) -> None:
     with pytest.raises(UserError, match=message):
         make()
+
+
+# ---- By public names ----
+
+
+def test_a_further_attribute_is_asked_about_by_public_names(own_home: Path) -> None:
+    patterned = Vocabulary((*CLEVR_VOCABULARY, Attribute("pattern", ("striped", "dotted", "plain"))))
+    program = rc.read("What pattern is the big red block?", patterned)
+    said = rc.say(program, Key(0).rng(), patterned)
+    assert "pattern" in repr(program) and rc.read(said, patterned) is program
+    with pytest.raises(UserError, match="the word 'pattern' is not known"):
+        rc.read("What pattern is the big red block?")
+    with rc.Clevr(
+        ClevrScale("few", 20, 20, 20, 5), world=ClevrWorld(vocabulary=patterned), store=Store(own_home)
+    ) as own:
+        families, found = clevr_families(patterned), own.questions()
+        assert len(own.list().rows) == len(families) > 90
+        asks = next(family for family in families if family.final == "query_pattern")
+        assert all(one.answer in patterned["pattern"].values for one in own.questions(str(asks.index)))
+        assert any("pattern" in one.text for one in found)

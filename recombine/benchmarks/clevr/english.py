@@ -20,7 +20,8 @@ import numpy as np
 from recombine.benchmarks.clevr.english_frames import SLOT, with_and_without
 from recombine.benchmarks.clevr.english_reading import Reader
 from recombine.benchmarks.clevr.english_words import phrases, words_of
-from recombine.benchmarks.clevr.families import CLEVR_FAMILIES, Family
+from recombine.benchmarks.clevr.families import Family, clevr_families
+from recombine.benchmarks.clevr.language import CLEVR, Speech
 from recombine.benchmarks.clevr.shapes import Filling
 from recombine.language.expr import Expr
 
@@ -104,5 +105,20 @@ def _needs_no_other(family: Family, filling: Filling) -> bool:
     return anchor.get(noun) != match.get(noun) or any(anchor[name] != match[name] for name in {*anchor} & {*match})
 
 
-CLEVR_ENGLISH = English(CLEVR_FAMILIES)
-say, forms, read, readings = CLEVR_ENGLISH.say, CLEVR_ENGLISH.forms, CLEVR_ENGLISH.read, CLEVR_ENGLISH.readings
+@cache
+def english_of(speech: Speech) -> English:
+    """What CLEVR's families say in a dialect, or about a vocabulary."""
+    return English(clevr_families(speech))
+
+
+def say(program: Expr, rng: np.random.Generator, speech: Speech = CLEVR) -> str:
+    """One of the sentences that ask this question, by default of CLEVR; all choices of words are fair."""
+    return english_of(speech).say(program, rng)
+
+
+def read(text: str, speech: Speech = CLEVR) -> Expr:
+    """The program of a question, by default of CLEVR."""
+    return english_of(speech).read(text)
+
+
+forms, readings = english_of(CLEVR).forms, english_of(CLEVR).readings

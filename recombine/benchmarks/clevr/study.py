@@ -16,7 +16,7 @@ from recombine.benchmarks.clevr import exam as of_exam
 from recombine.benchmarks.clevr.arrays import by_pairs, held_out, need_questions
 from recombine.benchmarks.clevr.english import read
 from recombine.benchmarks.clevr.exam import Ideal
-from recombine.benchmarks.clevr.families import CLEVR_FAMILIES
+from recombine.benchmarks.clevr.families import Families
 from recombine.benchmarks.clevr.formats import QuestionRecord, SceneFile, write_questions, write_scenes
 from recombine.benchmarks.clevr.objects import QuestionSet
 from recombine.benchmarks.clevr.pipeline import PARTS, ClevrPipeline, ClevrScale, Part, clevr_scale
@@ -124,8 +124,9 @@ class Clevr(Study):
         return {"edition": self.edition, "scale": self.scale_name, "seed": self.seed, **cogent, **left_out, **swapped}
 
     def list(self) -> Table:
-        """The 90 families."""
-        rows = tuple((family.index, family.name, family.final, repr(family.shape)) for family in CLEVR_FAMILIES)
+        """The families: 90, and more where the world has more attributes."""
+        known = self.study.families
+        rows = tuple((family.index, family.name, family.final, repr(family.shape)) for family in known)
         columns = (Column("family", "right"), Column("name"), Column("answers with"), Column("shape"))
         return Table("CLEVR's families", columns, rows)
 
@@ -137,7 +138,7 @@ class Clevr(Study):
         if family is not None and is_file(family):
             return self.held_out_questions(self.split_of(family), part)
         if family is not None:
-            table = table.take(_rows_of(family, table))
+            table = table.take(_rows_of(self.study.families, family, table))
         return QuestionSet(table, partial(self.study.scene, chosen), "CLEVR", family or chosen)
 
     def held_out_questions(self, made: MadeSplit, part: PartName = "validation") -> QuestionSet:
@@ -287,7 +288,7 @@ class Clevr(Study):
         table = self.questions(None, part).table
         family, answer = table["question_family_index"].to_numpy(), np.array(table["answer"].to_pylist())
         found = []
-        for one in CLEVR_FAMILIES:
+        for one in self.study.families:
             counts = np.sort(np.unique(answer[family == one.index], return_counts=True)[1])[::-1]
             lead = float(counts[0] / counts[1]) if len(counts) > 1 else None
             found.append(Spread(one.index, one.name, int(counts.sum()), len(counts), lead))
@@ -300,7 +301,7 @@ class Clevr(Study):
         return Table(f"Answers of {part}", columns, tuple(map(tuple, self.spread(part))))
 
     def chapters(self) -> Iterable[Chapter]:
-        families = dict.fromkeys(family.name for family in CLEVR_FAMILIES)
+        families = dict.fromkeys(family.name for family in self.study.families)
         cards = tuple(Card(question_card(self.show(name, 3, pictures=True))) for name in families)
         yield Chapter("Questions", cards, "One question of each kind of family, step by step.")
         yield self.gap_chapter(self.gap(), "Nothing is held out here, so the gap is 0; CLOSURE's tests have one.")
@@ -355,11 +356,10 @@ def asked_of(family: str | None, questions: int | None, splits: Splits = ()) -> 
     return 500 if questions is None else questions
 
 
-def _rows_of(family: str, table: pa.Table) -> np.ndarray:
-    known = {str(value) for f in CLEVR_FAMILIES for value in (f.index, f.name)}
-    if family not in known:
-        names = dict.fromkeys(f.name for f in CLEVR_FAMILIES)
-        raise UserError(f"CLEVR has no family '{family}'; choose one of {', '.join(names)}, or 0 to 89")
+def _rows_of(known: Families, family: str, table: pa.Table) -> np.ndarray:
+    if family not in {str(value) for one in known for value in (one.index, one.name)}:
+        names = dict.fromkeys(one.name for one in known)
+        raise UserError(f"CLEVR has no family '{family}'; choose one of {', '.join(names)}, or 0 to {len(known) - 1}")
     column = "question_family_index" if family.isdigit() else "family"
     return np.flatnonzero(np.array(table[column].to_pylist()) == (int(family) if family.isdigit() else family))
 
