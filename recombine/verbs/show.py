@@ -16,7 +16,7 @@ def run(
     asked: Mapping[str, Any],
     *,
     number: Annotated[int, "Which episode, question or image.", ("--number", "--episode", "--question", "--image")] = 0,
-    out: Annotated[Path | None, "Write a page (.html) instead; an episode of CURI also as a picture (.svg)."] = None,
+    out: Annotated[Path | None, "Write a page (.html) instead, or a picture (.svg) where there is one."] = None,
 ) -> Answer:
     name, _, split = what.partition("/")
     if not split:
