@@ -42,6 +42,15 @@ def test_the_example_is_about_the_benchmark_that_is_named(run: Run) -> None:
     assert "curi" not in run("gap", "closure", "--help").out.partition("Example")[2]
 
 
+@pytest.mark.parametrize(("verb", "flag"), [("show", ""), ("rows", "s"), ("serve", "s")])
+def test_an_option_is_called_by_what_the_benchmark_counts(run: Run, verb: str, flag: str) -> None:
+    for name, unit in ("curi", "episode"), ("closure", "question"), ("concept-world", "image"):
+        said = run(verb, name, "--help").out
+        assert f"--{unit}{flag}" in said and "…" not in said
+        others = {"episode", "question", "image"} - {unit}
+        assert not any(f"--{other}{flag} " in said or f"--{other}{flag}," in said for other in others)
+
+
 @pytest.mark.parametrize("name", benchmarks.names())
 def test_gap_offers_a_part_where_exams_have_parts(run: Run, name: str) -> None:
     assert ("--part" in run("gap", name, "--help").out) == (name not in ("curi", "concept-world"))

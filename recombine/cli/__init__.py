@@ -119,6 +119,8 @@ def _command(name: str, verb: Verb, words: Sequence[str]) -> Callable[..., Any]:
                 answer = run(what, asked, bars, **rest)
         _say(answer, as_json)
 
+    if benchmark:
+        own, method = ({name: one.about(benchmark.study.unit) for name, one in some.items()} for some in (own, method))
     engines = [ENGINE] if "workers" in {*own, *method, *study} else []
     options = iter([*own.values(), *method.values(), *study.values(), *engines, JSON])
     return command(called, options, _argument(name), verb.help)

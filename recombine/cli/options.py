@@ -7,7 +7,7 @@ other names: `Annotated[int, "Which one.", ("--number", "--episode")]`.
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from types import NoneType, UnionType
@@ -45,6 +45,11 @@ class Option:
             return self.flags[0]
         short = self.name.removesuffix("s") if self.many else self.name
         return "--" + short.replace("_", "-")
+
+    def about(self, unit: str) -> "Option":
+        """Of several names, those that suit what is counted: --episodes for episodes, and --number always."""
+        mine = tuple(flag for flag in self.flags if flag.strip("-") in ("number", unit, unit.removesuffix("s")))
+        return replace(self, flags=mine or self.flags)
 
     def parameter(self) -> Parameter:
         """For Typer."""
