@@ -181,6 +181,16 @@ def test_every_room(visit: Visit, server: Server) -> None:
     visit.fine()
 
 
+def test_a_picture_has_its_place_before_it_is_drawn(desk: Visit) -> None:
+    desk.page.route("**/large/**", lambda route: None)
+    page = desk.open("#browse?benchmark=closure&view=scenes&scene=1").page
+    page.wait_for_selector(".stage svg path", state="attached")
+    ratio = "(box => box.width / box.height)(document.querySelector('.stage img').getBoundingClientRect())"
+    width, height = map(int, page.locator(".stage svg").get_attribute("viewBox").split()[2:])
+    assert page.evaluate(ratio) == pytest.approx(width / height, abs=0.02)
+    desk.page.unroute("**/large/**")
+
+
 def test_the_keyboard_is_enough(desk: Visit) -> None:
     page = desk.open("#play?benchmark=curi&split=counting&number=1").page
     page.locator("form fieldset input").first.focus()

@@ -118,7 +118,9 @@ function picture(name, shot, extra = {}, size = "picture") {
   const own = shot.picture.startsWith("data:image/png;base64,");
   if (!own && shot.number === null) return el("div", { class: "words" }, shot.words);
   const grid = own || named(name).pixelated;
+  const [width, height] = (about.get(name) || {}).pixels || [0, 0];
   return el("img", {
+    width: width || null, height: height || null,
     src: own ? shot.picture : `/${size}/${name}/${shot.number}.png`, alt: shot.words || `Scene ${shot.number}`,
     title: shot.words || `Scene ${shot.number}`, class: grid ? "grid" : undefined, loading: "lazy", ...extra,
   });
@@ -449,7 +451,7 @@ function understood(name, found, first, read, took) {
 
 function opened(name, shot, size) {
   if (shot.number === null) return picture(name, shot);
-  return el("a", { href: address({ room: "browse", benchmark: name, view: "scenes", scene: shot.number }), "aria-label": `Scene ${shot.number}: ${shot.words}` }, picture(name, shot, {}, size));
+  return el("a", { href: address({ room: "browse", benchmark: name, view: "scenes", scene: shot.number }), "aria-label": `Scene ${shot.number}${shot.words ? `: ${shot.words}` : ""}` }, picture(name, shot, {}, size));
 }
 
 // --- Browse
