@@ -465,7 +465,7 @@ class Study(Opened):
     ) -> MadeSplit:
         """Make a split that holds combinations out and keeps every atom, and write it as data."""
         free_file(out, (".json",))
-        check_wish(how, share, divergence)
+        check_wish(how, share, divergence, atoms)
         found = self.dealt(plain_name(Path(out).stem), how, share, divergence, atoms)
         found.write(out)
         return found

@@ -235,7 +235,7 @@ def need_atoms(name: str, train: Collection[Expr], test: Collection[Expr], word:
 # --- making them ----------------------------------------------------------------------------------------------------
 
 
-def check_wish(how: str, share: float, target: float | None) -> None:
+def check_wish(how: str, share: float, target: float | None, atoms: float = MOST_ATOMS) -> None:
     """Refuse what cannot be made, before any work is done."""
     if how not in HOWS:
         raise UserError(f"there is no way '{how}' to make a split; choose one of {', '.join(HOWS)}")
@@ -243,6 +243,8 @@ def check_wish(how: str, share: float, target: float | None) -> None:
         raise UserError(f"share is the part that is tested, between 0 and 0.5, not {share:g}")
     if target is not None and (how != "mcd" or not 0 <= target < 1):
         raise UserError("divergence is for mcd, at least 0 and below 1; leave it out for the largest")
+    if not 0 <= atoms <= 1:
+        raise UserError(f"atoms is the divergence of atoms that is allowed, from 0 to 1, not {atoms:g}")
 
 
 def make_split(

@@ -23,6 +23,7 @@ from recombine.benchmarks.clevr.questions import (
     Found,
     Rules,
     balance,
+    distinct,
     filling,
     look,
     search,
@@ -135,6 +136,11 @@ def test_two_parts_that_must_be_apart_denote_different_things(group: str) -> Non
         parts = parts_of(question.program)
         denoted = [value(parts[slot], question.scene) for slot in question.family.apart]
         assert not denoted or denoted[0] != denoted[1], question
+
+
+def test_scenes_of_which_nothing_can_be_asked_have_no_questions() -> None:
+    nothing = Found(*(np.zeros(shape, np.uint8) for shape in (0, 0, 0, (0, 2, 3), (0, 2), (0, 2))))
+    assert all(len(column) == 0 for column in distinct([nothing, nothing]))
 
 
 @every_family

@@ -3,6 +3,7 @@
 import json
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -24,6 +25,7 @@ from recombine.tasks.made_splits import (
     _counted,
     _divergences,
     atoms_of,
+    check_wish,
     divergence,
     make_split,
     measures,
@@ -61,6 +63,12 @@ def test_every_atom_of_the_test_is_trained(items: Items, how: str) -> None:
     assert train and test and not set(train) & set(test) and made.measured["atoms only tested"] == 0
     need_atoms("made", train, test, items.word)
     assert 0 < made.measured["tested"] <= 0.3 and made.measured["new compounds"] > 0
+
+
+@pytest.mark.parametrize("wish", [("mcd", np.nan, None), ("mcd", 0.2, np.nan), ("mcd", 0.2, None, np.nan)])
+def test_what_is_no_number_is_refused(wish: tuple[Any, ...]) -> None:
+    with pytest.raises(UserError, match=r"nan|divergence is for mcd"):
+        check_wish(*wish)
 
 
 def test_a_split_of_maximum_divergence_diverges_more_than_one_by_lot_and_leaks_nothing(items: Items) -> None:

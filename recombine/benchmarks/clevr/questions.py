@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -263,7 +264,7 @@ def distinct(several: Sequence[Found], as_found: bool = False) -> Found:
     found = Found(*(np.concatenate(columns) for columns in zip(*several)))
     n = len(found.scene)
     names = np.concatenate(
-        [np.asarray(c).reshape(n, -1) for c in (found.scene, found.family, found.described, found.related)], axis=1
+        [c.reshape(n, prod(c.shape[1:])) for c in (found.scene, found.family, found.described, found.related)], axis=1
     )
     first = np.unique(names, axis=0, return_index=True)[1]
     if as_found:

@@ -10,6 +10,7 @@ and is asked the validation questions that it does.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -203,7 +204,7 @@ class ClosureNetworks(Networks[Data]):
             raise UserError(f"runs on {FEW_SHOT}, and no others, need begin: a run on {ZERO_SHOT}")
         if (own.view == "features") != bool(own.features):
             raise UserError("the view 'features', and no other, needs features: the folder that has them")
-        if own.noise < 0 or (own.noise and own.view != "objects"):
+        if not 0 <= own.noise < inf or (own.noise and own.view != "objects"):
             raise UserError(f"noise is a number above 0 for the view 'objects', not {own.noise:g} for '{own.view}'")
         if job.model == SPANS and job.split == FEW_SHOT:
             raise UserError(f"the span parser learns on {ZERO_SHOT} alone; leave split out")

@@ -9,6 +9,7 @@ and look.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -202,7 +203,7 @@ class SuperClevrNetworks(Networks[Data]):
             digest_of(_parser(job))
         if own.picture != PICTURE and own.view != "pixels":
             raise UserError(f"the view '{own.view}' shows no pictures; leave picture out")
-        if own.noise < 0 or (own.noise and own.view != "objects"):
+        if not 0 <= own.noise < inf or (own.noise and own.view != "objects"):
             raise UserError(f"noise is a number above 0 for the view 'objects', not {own.noise:g} for '{own.view}'")
         if own.questions < 1:
             raise UserError(f"questions must be at least 1, not {own.questions}")

@@ -262,6 +262,7 @@ def test_the_papers_settings() -> None:
         ("mac", "few-shot", {}, "need begin: a run on zero-shot"),
         ("mac", "zero-shot", {"view": "features"}, "needs features: the folder"),
         ("mac", "zero-shot", {"noise": -1.0}, "noise is a number above 0"),
+        ("mac", "zero-shot", {"view": "objects", "noise": np.nan}, "noise is a number above 0"),
         ("mac", "zero-shot", {"view": "pixels", "noise": 0.1}, "noise is a number above 0 for the view 'objects'"),
         ("mac", "zero-shot", {"questions": 0}, "questions must be at least 1"),
         ("mac", "zero-shot", {"shown": 10_000_000}, "10,000,000 questions cannot be shown; there are 1 to"),

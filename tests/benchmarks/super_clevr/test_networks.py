@@ -174,6 +174,7 @@ def test_mentions_speak_of_the_objects_that_their_words_describe(data: Data) -> 
         ("film", "default", {"view": "features"}, "needs features"),
         ("film", "default", {"view": "objects"}, "leave picture out"),
         ("film", "default", {"noise": 0.5}, "noise is a number above 0 for the view 'objects'"),
+        ("film", "default", {"view": "objects", "picture": "160x120", "noise": np.inf}, "noise is a number above 0"),
         ("film", "default", {"questions": 0}, "questions must be at least 1"),
         ("film", "default", {"parser": "x"}, "needs no parser"),
         ("film", "default", {"view": "detections", "parser": "x", "picture": "160x120"}, "there is no parser x"),
