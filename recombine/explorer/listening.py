@@ -100,6 +100,7 @@ def free_port(host: str, port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
+        listening.listen()  # who comes before the server is up waits for it
     except (OSError, OverflowError) as error:
         listening.close()
         raise UserError(f"port {port} of {host} cannot be opened ({error}); choose another port") from error

@@ -135,3 +135,8 @@ def reached(address: tuple[str, int]) -> socket.socket:
         except ConnectionRefusedError:
             assert time.monotonic() < until, "the server does not start"
             time.sleep(0.02)
+
+
+def test_who_comes_before_the_server_is_up_waits_for_it() -> None:
+    with listening.free_port("127.0.0.1", 0) as door:
+        socket.create_connection(door.getsockname(), timeout=5).close()
