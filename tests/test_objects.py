@@ -1,6 +1,7 @@
 """Studies, episodes, questions and images as Python objects, and the public names."""
 
 import ast
+import tomllib
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -30,6 +31,12 @@ def test_every_public_name_is_there_for_editors_and_at_run_time() -> None:
     for name, home in rc._HOMES.items():
         assert getattr(rc, name) is getattr(import_module(f"recombine.{home}"), name)
     assert set(rc._HOMES) <= set(dir(rc))
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    home = Path(rc.__file__).parent
+    said = tomllib.loads((home.parent / "pyproject.toml").read_text())
+    assert (home / "py.typed").exists() and "py.typed" in said["tool"]["setuptools"]["package-data"]["*"]
 
 
 def test_every_study_is_typed_and_introduces_itself(tiny: rc.Curi, clevr: rc.Clevr) -> None:
