@@ -196,6 +196,8 @@ def test_what_is_drawn_again_is_a_dataset_too(run: Run, tmp_path: Path, dataset:
     assert decoded(pd.read_parquet(folder / "images")["image"][0]["bytes"]).shape == (64, 96, 3)
     assert recipe(folder)["world"] == recipe(dataset)["world"]
     assert run("render", folder, *large, "--out", tmp_path / "third").code == 0
+    again = run("render", folder, *large, "--out", tmp_path / "third")
+    assert again.code == 0 and again.said == f"{tmp_path / 'third'} was made before"
     assert contents(folder) == contents(tmp_path / "third")
 
 

@@ -17,7 +17,12 @@ def run(
     told: list[str] = []
     with open() as study:
         folder = study.make(out, **asked, tell=teller(told))
-    text = f"{folder} was made before" if told and told[-1].endswith("already") else f"made {what} in {folder}"
+    return told_of(folder, told, f"made {what} in {folder}")
+
+
+def told_of(folder: Path, told: list[str], otherwise: str) -> Answer:
+    """What was made, or that it was there already."""
+    text = f"{folder} was made before" if told and told[-1].endswith("already") else otherwise
     return Answer((text,), {"folder": str(folder)})
 
 

@@ -5,16 +5,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.text import Text
-
 from recombine import __version__, benchmarks
 from recombine.render.folders import Dataset, read_dataset
 from recombine.render.rendering import Tell, Wanted, quiet, render_scenes, wanted
 from recombine.store.cards import About
 from recombine.store.engine import Engine, Progress, silent
 from recombine.store.outputs import positive
-from recombine.store.text import console
 from recombine.verbs import Answer
+from recombine.verbs.make import teller, told_of
 
 
 def run(
@@ -32,13 +30,9 @@ def run(
     out: Annotated[Path | None, "A new folder. Default: beside the dataset, such as curi-480x320."] = None,
 ) -> Answer:
     pixels = wanted(kind or ("sounds" if recordings else "images"), size, first, photo, recordings)
-    terminal = console(stderr=True)
-
-    def tell(sentence: str) -> None:
-        terminal.print(Text(sentence), soft_wrap=True)
-
-    made = render_dataset(what, out, pixels, format, workers=workers, progress=progress, tell=tell)
-    return Answer((f"rendered {what} in {made}",), {"folder": str(made)})
+    told: list[str] = []
+    made = render_dataset(what, out, pixels, format, workers=workers, progress=progress, tell=teller(told))
+    return told_of(made, told, f"rendered {what} in {made}")
 
 
 def render_dataset(

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from recombine.verbs import Answer, Open
-from recombine.verbs.make import teller
+from recombine.verbs.make import teller, told_of
 
 
 def run(
@@ -18,5 +18,4 @@ def run(
     told: list[str] = []
     with open() as study:
         folder = study.export(out, **asked, tell=teller(told))
-    text = f"{folder} was made before" if told and told[-1].endswith("already") else f"wrote rows of {what} to {folder}"
-    return Answer((text,), {"folder": str(folder)})
+    return told_of(folder, told, f"wrote rows of {what} to {folder}")

@@ -1,8 +1,9 @@
 """CLEVR's own commands: look at a picture, answer a question about it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any
 
 from recombine import benchmarks
@@ -30,7 +31,7 @@ def perceive(image: Image, *, parser: ParserFile = None, progress: Any = None) -
         return other(image)
     found = sight.look(image, parser if parser and str(parser) != "clevr" else sight.FILE)
     objects = found.objects()
-    return Answer((_table(image, objects),), {"image": str(image), "size": list(found.size), "objects": objects})
+    return Answer((objects_table(image, objects),), {"image": str(image), "size": list(found.size), "objects": objects})
 
 
 def answer(
@@ -63,7 +64,7 @@ def answer(
     if said is None:
         raise UserError(f"the question has no answer in {image}: {steps_until(steps)}")
     return Answer(
-        (_table(image, objects), *(f"{n}. {step}" for n, step in enumerate(steps, 1)), f"Answer: {said}"), data
+        (objects_table(image, objects), *(f"{n}. {step}" for n, step in enumerate(steps, 1)), f"Answer: {said}"), data
     )
 
 
@@ -94,27 +95,30 @@ def steps_until(steps: list[str]) -> str:
     return next((step for step in steps if "undefined" in step), steps[-1])
 
 
-def _table(image: Path, objects: list[dict[str, Any]]) -> Table:
-    columns = (
-        Column("", "right"),
-        *(Column(name) for name in ATTRIBUTES),
-        Column("sure", "right"),
-        Column("least sure of"),
-        Column("place"),
-        Column("box"),
-    )
+def objects_table(
+    image: Path,
+    objects: list[dict[str, Any]],
+    things: str = "objects",
+    names: tuple[str, ...] = ATTRIBUTES,
+    more: Mapping[str, Callable[[dict[str, Any]], str]] = MappingProxyType({}),
+    note: str = "",
+) -> Table:
+    """What stands in a picture; `more` columns have what another benchmark tells of an object."""
+    heads = [*names, "sure", "least sure of", "place", "box", *more]
     rows = []
     for number, one in enumerate(objects):
         least = min(ATTRIBUTES, key=lambda name: max(one["beliefs"][name].values()))
         rows.append(
             (
                 number,
-                *(one[name] for name in ATTRIBUTES),
+                *(one[name] for name in names),
                 f"{100 * one['confidence']:.0f} %",
                 f"{least} {100 * max(one['beliefs'][least].values()):.0f} %",
                 " ".join(f"{x:+.1f}" for x in one["place"]),
                 " ".join(f"{x:.0f}" for x in one["box"]),
+                *(tell(one) for tell in more.values()),
             )
         )
-    note = "Place: on the ground, x and y. Box: left, top, width and height in pixels."
-    return Table(f"{image}: {len(objects)} objects", columns, tuple(rows), note)
+    columns = (Column("", "right"), *(Column(name, "right" if name == "sure" else "left") for name in heads))
+    said = f"Place: on the ground, x and y. Box: left, top, width and height in pixels.{note}"
+    return Table(f"{image}: {len(objects)} {things}", columns, tuple(rows), said)

@@ -5,12 +5,15 @@ from typing import Any
 
 import numpy as np
 
+from recombine.benchmarks.clevr.commands import objects_table
 from recombine.benchmarks.clevr.program import write_program
 from recombine.benchmarks.clevr.trace import steps_in_words
 from recombine.benchmarks.super_clevr.english import english_of
 from recombine.benchmarks.super_clevr.language import dialect_of
 from recombine.report.answer import Answer
-from recombine.report.table import Column, Table
+from recombine.report.table import Table
+
+NAMES = ("size", "color", "material", "shape", "texture")
 
 
 def perceive(image: Path, *, parser: Path | None = None, progress: Any = None) -> Answer:
@@ -51,29 +54,5 @@ def answer(image: Path, *, question: str, parser: Path | None = None, progress: 
 
 
 def _table(image: Path, objects: list[dict[str, Any]]) -> Table:
-    names = ("size", "color", "material", "shape", "texture")
-    columns = (
-        Column("", "right"),
-        *(Column(name) for name in names),
-        Column("sure", "right"),
-        Column("least sure of"),
-        Column("place"),
-        Column("box"),
-        Column("parts"),
-    )
-    rows = []
-    for number, one in enumerate(objects):
-        least = min(names[:4], key=lambda name: max(one["beliefs"][name].values()))
-        rows.append(
-            (
-                number,
-                *(one[name] for name in names),
-                f"{100 * one['confidence']:.0f} %",
-                f"{least} {100 * max(one['beliefs'][least].values()):.0f} %",
-                " ".join(f"{x:+.1f}" for x in one["place"]),
-                " ".join(f"{x:.0f}" for x in one["box"]),
-                ", ".join(f"{part['color']} {part['part']}" for part in one["parts"]),
-            )
-        )
-    note = "Place: on the ground, x and y. Box: left, top, width and height in pixels. Parts: those of another look."
-    return Table(f"{image}: {len(objects)} vehicles", columns, tuple(rows), note)
+    more = {"parts": lambda one: ", ".join(f"{part['color']} {part['part']}" for part in one["parts"])}
+    return objects_table(image, objects, "vehicles", NAMES, more, " Parts: those of another look.")
