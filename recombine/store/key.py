@@ -15,6 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from recombine.store.errors import UserError
+
+MOST = 2**63
+"""What a seed is below: as large as the columns that hold it."""
+
 
 @dataclass(frozen=True)
 class Key:
@@ -22,6 +27,10 @@ class Key:
 
     entropy: int
     path: tuple[str | int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.entropy < MOST:
+            raise UserError(f"a seed is a number from 0 to {MOST - 1:,}, not {self.entropy:,}")
 
     def __truediv__(self, part: str | int) -> "Key":
         return Key(self.entropy, (*self.path, part))
