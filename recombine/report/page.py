@@ -113,15 +113,18 @@ figcaption,.note{color:var(--muted);font-size:.875rem}
 .beside{grid-template-columns:minmax(0,2fr) minmax(0,3fr)}
 .heard audio{max-width:100%}
 .heard ul{margin:.3rem 0;padding-left:1.2rem}
-.compact{padding-top:2rem}
-.compact section{margin-top:1rem;padding-top:.9rem}
+.compact{padding-top:1.4rem}
+.compact h1{font-size:2.2rem}
+.compact section{margin-top:.8rem;padding-top:.7rem}
 .compact h4{margin-top:.6rem}
 .compact .episode details{margin:.6rem 0 0}
-.compact nav{margin-top:1rem;font-size:.9rem}
+.compact nav{margin-top:.7rem;font-size:.85rem}
+.compact nav ol{column-gap:1.1rem}
 .compact .subtitle,.compact .intro{max-width:60rem}
 .compact .subtitle{font-size:1.05rem}
-.compact .intro{margin:.4rem 0}
-.compact .episode{margin:.8rem 0 0;padding:1rem 1.4rem .8rem}
+.compact h2{font-size:1.35rem;margin-bottom:.2rem}
+.compact .intro{margin:.1rem 0}
+.compact .episode{margin:.6rem 0 0;padding:1rem 1.4rem .8rem}
 .compact .episode .shots{margin-bottom:.4rem}
 .compact .episode>p:last-child{max-width:none;margin-bottom:0}
 .compact .figure{margin-top:.6rem;padding:1rem}

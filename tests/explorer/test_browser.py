@@ -310,5 +310,7 @@ def test_pages_fit(browser, tiny: Curi, server: Server, tmp_path: Path, width: i
     drawn = shown.evaluate("document.querySelector('.chart').getBoundingClientRect().width")
     assert 0.7 * min(width, 736) < drawn <= width
     assert shown.evaluate(SCROLLS)
+    program = shown.evaluate("document.querySelector('.question .scroll').getBoundingClientRect().left")
+    assert (program > width / 3) == (width > 600)  # beside what the weak learner takes the question for, or below it
     assert shown.locator("details.folded").count() == 1 and shown.locator("nav a").count() == 4
     context.close()

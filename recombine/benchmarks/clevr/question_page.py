@@ -331,9 +331,9 @@ def question_story(view: QuestionView) -> str:
     graph = f'<div class="scroll" tabindex="0" role="region" aria-label="Program">{program_graph(view)}</div>'
     steps = "".join(_step(view, i, f"{scope}-{i}") for i in range(len(view.steps)))
     more = details("Every step as a picture", f'<div style="{_MANY}">{steps}</div>')
-    asked = f'<div class="beside">{scene}<div>{_asked(view)}</div></div>'
-    program = f"<h4>Its program, and what every part finds</h4>{graph}"
-    return f'<article class="episode question">{asked}{program}{more}</article>'
+    program = f"<div><h4>Its program, and what every part finds</h4>{graph}</div>"
+    parts = f"{scene}<div>{_asked(view)}</div><div>{_taken_for(view)}</div>{program}"
+    return f'<article class="episode question"><div class="beside">{parts}</div>{more}</article>'
 
 
 def question_card(view: QuestionView) -> str:
@@ -343,7 +343,7 @@ def question_card(view: QuestionView) -> str:
     scene = f'<div class="frame" style="--edge:var(--line)">{_drawn(view, f"{scope}-scene", None)}</div>'
     steps = "".join(_step(view, i, f"{scope}-{i}") for i in range(len(view.steps)))
     graph = f'<div class="scroll" tabindex="0" role="region" aria-label="Program">{program_graph(view)}</div>'
-    parts = [_asked(view), f'<div style="{_TWO}">{scene}{about}</div>', "<h4>Program</h4>", graph]
+    parts = [_asked(view), _taken_for(view), f'<div style="{_TWO}">{scene}{about}</div>', "<h4>Program</h4>", graph]
     parts += ["<h4>Step by step</h4>", f'<div style="{_MANY}">{steps}</div>']
     return f'<article class="episode question">{"".join(parts)}</article>'
 
@@ -352,7 +352,7 @@ def _asked(view: QuestionView) -> str:
     texts = (view.benchmark, view.family, f"question {view.number}", f"scene {view.scene}")
     tags = "".join(words("span", text, class_="tag") for text in texts)
     answer = f'<p style="margin:0 0 .6rem">Answer: <b style="font-size:1.2rem">{escape(view.answer)}</b></p>'
-    return f'<div class="tags">{tags}</div><h3>{escape(view.question)}</h3>{answer}{_beliefs(view)}{_taken_for(view)}'
+    return f'<div class="tags">{tags}</div><h3>{escape(view.question)}</h3>{answer}{_beliefs(view)}'
 
 
 def _taken_for(view: QuestionView) -> str:
