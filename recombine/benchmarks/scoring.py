@@ -138,4 +138,4 @@ def over_worlds(found: Sequence[Table]) -> Table:
                 cells[place] = over_seeds(values, 0.0, 100.0)
         rows.append(tuple(cells))
     note = f"Percent, mean over {len(found)} worlds with 95 % intervals over them. Strong and weak are ideal learners."
-    return replace(found[0], rows=tuple(rows), note=note)
+    return replace(found[0], title=f"{found[0].title}, seeds {len(found)}", rows=tuple(rows), note=note)

@@ -29,7 +29,7 @@ def alike(name: str, questions: Questions, view: View) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class AnswerLesson:
+class AnswerObjective:
     """The objective: answer a question."""
 
     network: nn.Module
@@ -48,7 +48,7 @@ class AnswerLesson:
 
 
 @dataclass(frozen=True, eq=False)
-class ConceptLesson(AnswerLesson):
+class ConceptObjective(AnswerObjective):
     """The objective of a concept learner: answer a question by its program."""
 
     network: ConceptLearner
@@ -61,7 +61,7 @@ class ConceptLesson(AnswerLesson):
 
 
 @dataclass(frozen=True, eq=False)
-class GroundedLesson(AnswerLesson):
+class GroundedObjective(AnswerObjective):
     """The objective of mDETR: find what the words speak of, and answer; rows beyond all questions are to find alone."""
 
     network: Mdetr

@@ -1,8 +1,8 @@
 """Learning to write programs: from programs, or from answers alone.
 
-With programs a generator learns every token (`ProgramLesson`). Without, it draws a program, which is run, and is told
-whether the answer was right (`RewardLesson`): REINFORCE, with a running mean of the rewards as baseline. A program that
-is ill-formed or has no answer is wrong.
+With programs a generator learns every token (`ProgramObjective`). Without, it draws a program, which is run, and is
+told whether the answer was right (`RewardObjective`): REINFORCE, with a running mean of the rewards as baseline. A
+program that is ill-formed or has no answer is wrong.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -33,7 +33,7 @@ def by_length(questions: Questions) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class ProgramLesson:
+class ProgramObjective:
     """The objective: write the program of a question."""
 
     network: ProgramGenerator
@@ -60,7 +60,7 @@ class Rewarded(nn.Module):
 
 
 @dataclass(frozen=True, eq=False)
-class RewardLesson:
+class RewardObjective:
     """The objective: write a program whose answer is right."""
 
     network: Rewarded

@@ -13,7 +13,7 @@ import torch
 
 from recombine.benchmarks.clevr.program import TOKENS
 from recombine.solvers.networks.program_generator import GeneratorPlan, ProgramGenerator
-from recombine.solvers.parsing import Rewarded, RewardLesson, by_length, ended, exact, groups, surprise, words, write
+from recombine.solvers.parsing import Rewarded, RewardObjective, by_length, ended, exact, groups, surprise, words, write
 from recombine.solvers.programs import END, NULL
 from recombine.solvers.questions import joined
 from recombine.solvers.training.batches import Batches, Stage
@@ -95,7 +95,7 @@ def test_rewards_alone_teach_what_is_rewarded() -> None:
     def reward(token: np.ndarray, rows: np.ndarray) -> np.ndarray:
         return (token[:, 0] == wanted).astype(np.float32)
 
-    lesson = RewardLesson(network, QUESTIONS, (Stage(np.arange(len(QUESTIONS))),), reward, lambda _: {})
+    lesson = RewardObjective(network, QUESTIONS, (Stage(np.arange(len(QUESTIONS))),), reward, lambda _: {})
     optimiser = torch.optim.Adam(network.parameters(), 0.02)
     with seeded(Key(6)):
         for _ in range(40):

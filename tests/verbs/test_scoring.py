@@ -136,7 +136,7 @@ def test_scores_of_several_worlds_are_averaged_with_an_interval_over_them() -> N
     values = [table.rows[0][3].value for table in tables]  # type: ignore[union-attr]
     found = both.rows[0][3]
     assert found.value == pytest.approx(sum(values) / 3) and found.low < found.value < found.high  # type: ignore[union-attr]
-    assert "3 worlds" in both.note and over_worlds(tables[:1]) is tables[0]
+    assert both.title.endswith("seed 0, seeds 3") and "3 worlds" in both.note and over_worlds(tables[:1]) is tables[0]
 
 
 def test_the_ideal_learners_are_not_told_twice() -> None:

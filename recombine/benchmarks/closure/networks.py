@@ -333,8 +333,8 @@ class ClosureNetworks(Networks[Data]):
         return learn(rounds, job.training, run, validation, watch)
 
     def objective(self, job: Job, study: Data, network: Any) -> Any:
-        from recombine.solvers.answering import AnswerLesson, alike
-        from recombine.solvers.parsing import ProgramLesson, RewardLesson, by_length, surprise
+        from recombine.solvers.answering import AnswerObjective, alike
+        from recombine.solvers.parsing import ProgramObjective, RewardObjective, by_length, surprise
         from recombine.solvers.training.batches import Stage
         from recombine.solvers.views import must_fit
 
@@ -346,12 +346,12 @@ class ClosureNetworks(Networks[Data]):
             view, seen = (self.view(job, study, source) for source in ("train", "val"))
             must_fit(view, seen.shape, "the view of training scenes")
             stages = (Stage(rows, alike=alike(job.model, questions, view)[rows]),)
-            return AnswerLesson(network, view, questions, stages, partial(validated, job.model, seen, held))
+            return AnswerObjective(network, view, questions, stages, partial(validated, job.model, seen, held))
         stages = (Stage(rows, alike=by_length(questions)[rows]),)
         validation = partial(parsing_validated, study.runner("val"), surprise, held)
         if not _weak(job):
-            return ProgramLesson(network, questions, stages, validation)
-        return RewardLesson(network, questions, stages, _Reward(study, questions), validation)
+            return ProgramObjective(network, questions, stages, validation)
+        return RewardObjective(network, questions, stages, _Reward(study, questions), validation)
 
     def examine(self, job: Job, study: Data, network: Any) -> dict[str, Any]:
         from recombine.solvers.training.loop import settled

@@ -335,7 +335,7 @@ class SuperClevrNetworks(Networks[Data]):
         )
 
     def objective(self, job: Job, study: Data, network: Any) -> Any:
-        from recombine.solvers.answering import AnswerLesson, ConceptLesson, alike
+        from recombine.solvers.answering import AnswerObjective, ConceptObjective, alike
         from recombine.solvers.curriculum import LAPTOP as SHORT
         from recombine.solvers.curriculum import PAPER as LONG
         from recombine.solvers.curriculum import stages, steps_of
@@ -352,27 +352,29 @@ class SuperClevrNetworks(Networks[Data]):
         if job.model == MDETR:
             return self._grounded(job, study, network, near, validation)
         if job.model != NSCL:
-            return AnswerLesson(network, view, questions, (Stage(np.arange(len(questions)), alike=near),), validation)
+            return AnswerObjective(
+                network, view, questions, (Stage(np.arange(len(questions)), alike=near),), validation
+            )
         filters = frozenset(n for n, act in enumerate(network.plan.language.act) if act == "filter")
         steps, length = steps_of(questions.token, filters), job.training.steps
         assert length is not None
         lessons = LONG if job.options.size == "paper" else SHORT
         objects, key = view.cells(questions.image), job.key / "curriculum"
         found = stages(lessons, objects, steps, near, length, job.training.batch, key)
-        return ConceptLesson(network, view, questions, found, validation)
+        return ConceptObjective(network, view, questions, found, validation)
 
     def _writing(self, job: Job, study: Data, network: Any, questions: Questions, held: Questions) -> Any:
         """The generator's lesson: the program of a question, whatever there is to see."""
-        from recombine.solvers.parsing import ProgramLesson, by_length, surprise
+        from recombine.solvers.parsing import ProgramObjective, by_length, surprise
         from recombine.solvers.training.batches import Stage
 
         run = study.runner(job.split, "val", job.options.about, self._images(job, study, "val", VALIDATED))
         stages = (Stage(np.arange(len(questions)), alike=by_length(questions)),)
-        return ProgramLesson(network, questions, stages, partial(parsing_validated, run, surprise, held))
+        return ProgramObjective(network, questions, stages, partial(parsing_validated, run, surprise, held))
 
     def _grounded(self, job: Job, study: Data, network: Any, near: np.ndarray, validation: Any) -> Any:
         """mDETR's two lessons: to find objects, by questions that speak of none twice; then to answer as well."""
-        from recombine.solvers.answering import GroundedLesson, located
+        from recombine.solvers.answering import GroundedObjective, located
         from recombine.solvers.curriculum import early_stage
         from recombine.solvers.training.batches import Stage
 
@@ -388,7 +390,7 @@ class SuperClevrNetworks(Networks[Data]):
         def validate(network: Any) -> dict[str, float]:
             return {**validation(network), "found": located(network, seen, held, of_held)}
 
-        return GroundedLesson(
+        return GroundedObjective(
             network, view, questions, (*first, Stage(np.arange(many), alike=near)), validate, grounding=grounding
         )
 

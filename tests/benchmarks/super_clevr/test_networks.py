@@ -243,12 +243,12 @@ def test_a_generator_learns_to_write_the_programs(data: Data) -> None:
     """The same few questions again and again, until they are written token for token."""
     import torch
 
-    from recombine.solvers.parsing import ProgramLesson, exact, write
+    from recombine.solvers.parsing import ProgramObjective, exact, write
     from recombine.solvers.training.batches import Stage
 
     questions = data.questions("default", "train").rows(slice(0, 8))
     network = NETWORKS.network(job_for("generator"), data)
-    lesson = ProgramLesson(network, questions, (Stage(np.arange(8)),), lambda _: {})
+    lesson = ProgramObjective(network, questions, (Stage(np.arange(8)),), lambda _: {})
     steps = torch.optim.Adam(network.parameters(), 3e-3)
     for _ in range(60):
         steps.zero_grad()
