@@ -347,6 +347,7 @@ class Study(Opened):
         `solver` is the name of a baseline, "strong" or "weak"; FILE.py:NAME; a function, a class or an object with
         `predict`; a list of such; or None for all baselines.
         """
+        self.need_room(splits)
         return self._score(solver, self.exams(splits, part))
 
     def _score(self, solver: Any, exams: Sequence[Exam]) -> Table:

@@ -73,6 +73,17 @@ def test_a_training_asks_for_the_room_of_its_data_before_it_makes_them(
     assert not [*(tmp_path / "home").rglob("*.parquet")] and not (tmp_path / "runs").exists()
 
 
+@pytest.mark.parametrize("words", [("curi", "--split", "counting"), ("clevr",), ("concept-world",), ("super-clevr",)])
+@pytest.mark.parametrize("verb", ["eval", "gap"])
+def test_who_scores_asks_for_the_room_of_the_data(
+    verb: str, words: tuple[str, ...], invoke: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECOMBINE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(room.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 100_000}))
+    refused(invoke(verb, *words), "free: choose a smaller scale")
+    assert not [*(tmp_path / "home").rglob("*.parquet")]
+
+
 def test_a_training_asks_for_the_room_of_its_runs_before_it_makes_its_data(
     invoke: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -278,6 +278,7 @@ class Curi(Study):
     ) -> Table:
         """The scores of solvers on every split, beside those of the oracles."""
         asked = self.exams(splits, part, negatives=negatives, first=first, queries_only=queries_only)
+        self.need_room(splits)
         found = self._score(solver, asked)
         note = f"{found.note} Accuracy is over batches of {BATCH} episodes"
         alone = first is not None and first <= BATCH
