@@ -16,7 +16,7 @@ from recombine.benchmarks.curi.episode import (
 )
 from recombine.render.instruments import PITCHES
 from recombine.render.schematic import words
-from recombine.render.sound import COLOR_INSTRUMENTS, SHAPE_PROFILES, MATERIAL_TIMBRES
+from recombine.render.sound import COLOR_INSTRUMENTS, MATERIAL_TIMBRES, SHAPE_PROFILES
 from recombine.report.page import details
 
 
