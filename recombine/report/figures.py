@@ -123,11 +123,12 @@ def gap_chart(
     return figure(title, description, bottom + (26 if narrow else 46), legend, grid, head, body, width=width)
 
 
-def bars(rows: Sequence[Bar], unit: str = "", title: str = "", format: str = ".2f", *, width: float = WIDTH) -> str:
-    """Horizontal bars with their intervals, on an axis from zero."""
+def bars(rows: Sequence[Bar], unit: str = "", title: str = "", *, width: float = WIDTH) -> str:
+    """Horizontal bars with their intervals, on an axis from zero; values are as fine as the axis."""
     phone = width < NARROW
     label_width, row_height = 2.0 if phone else room_for(row.label for row in rows), 42 if phone else 30
     marks = ticks(max((row.value.high for row in rows), default=1.0))
+    format = f".{max(2, 1 - math.floor(math.log10(marks[-1])))}f"
     scale, top = Scale(0, marks[-1], 10 if phone else label_width + 10, width - (16 if phone else 78)), 14
     bottom = top + row_height * len(rows)
     grid = grid_lines(scale, marks, top, bottom) + axis_title(unit, scale, bottom + 36)

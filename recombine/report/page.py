@@ -134,6 +134,7 @@ figcaption,.note{color:var(--muted);font-size:.875rem}
 .table .note{margin:.7rem 0 0}
 table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}
 th,td{padding:.4rem .8rem;text-align:left;border-bottom:1px solid var(--line);vertical-align:top}
+tr:has(>:nth-child(8))>*{padding-inline:.6rem}
 td{min-width:2.5rem;max-width:30rem}
 td.right{white-space:nowrap}
 .words{min-width:8rem}

@@ -63,6 +63,12 @@ def test_a_chart_alone_knows_both_schemes() -> None:
     assert all(f"--{name}:{light};" in svg and f"--{name}:{dark};" in svg for name, (light, dark) in COLOURS.items())
 
 
+def test_small_values_are_told_apart() -> None:
+    drawn = bars([Bar("a", Interval(0.0091, 0.009, 0.01)), Bar("b", Interval(0.0052, 0.005, 0.006))], "nats")
+    assert ">0.009<" in drawn and ">0.005<" in drawn
+    assert ">1.25<" in bars([Bar("a", Interval(1.25, 1, 2))], "nats")
+
+
 @pytest.mark.parametrize("empty", [gap_chart([]), bars([], "nats"), histogram({}, "none")])
 def test_nothing_can_be_drawn_too(empty: str) -> None:
     assert ElementTree.fromstring(empty).tag == f"{SVG}svg"
