@@ -170,3 +170,11 @@ def test_gaps_over_meanings_have_the_same_values_and_wider_bounds(tiny: Curi) ->
     assert meanings["mAP"].gap.width > episodes["mAP"].gap.width
     with pytest.raises(UserError, match="over episodes or meanings, not over worlds"):
         tiny.study.gaps("counting", "hard", "worlds")
+
+
+def test_published_numbers_stand_beside_the_published_tests_only(tiny: Curi) -> None:
+    (exam,) = tiny.exams(["boolean"])
+    assert "paper strong" in tiny.published(exam, "mAP")
+    for other in {"strict": True}, {"objects": "2-3"}, {"whole_language": True}:
+        with tiny.again(**other) as study:
+            assert study.published(exam, "mAP") == {}
