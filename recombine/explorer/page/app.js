@@ -297,7 +297,7 @@ async function reveal(name, split, number, see, round, cards, after, button) {
     one.classList.add(ok ? "right" : said[i] === null ? "open" : "wrong");
     one.querySelectorAll("input, select").forEach((input) => { input.disabled = true; });
     const place = one.querySelector(".said");
-    place.append(el("div", { class: `truth ${ok ? "ok" : said[i] === null ? "" : "bad"}` }, `${ok ? "✓" : said[i] === null ? "–" : "✗"} ${truth}`), el("div", { class: "beliefs" }));
+    place.append(el("div", { class: `truth ${ok ? "ok" : said[i] === null ? "" : "bad"}` }, `${ok ? "✓" : said[i] === null ? "○" : "✗"} ${truth}`), el("div", { class: "beliefs" }));
     for (const learner of who) right.set(learner, right.get(learner) + told(place, learner, short.get(learner), found.said[learner][i], truth));
     if (see === "sounds") one.prepend(picture(name, round.asked[i].shot, { loading: "eager" }));
     if (found.why[i]) place.append(el("details", {}, el("summary", {}, "Why"), el("pre", { class: "why" }, found.why[i])));
