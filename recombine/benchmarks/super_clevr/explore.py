@@ -70,7 +70,7 @@ class SuperClevrExplorer(ClevrExplorer):
 
     @property
     def splits(self) -> Sequence[tuple[str, str, str]]:
-        seen = f"you see the picture as it is, the learners see an attribute wrong with probability {self.study.noise:g}"
+        seen = f"you see the picture as it is, learners see an attribute wrong with probability {self.study.noise:g}"
         plain = [(kind, f"Questions about {kind}s", "nothing is held out") for kind in self.pipeline.kinds]
         return [*plain, *((name, f"{WORDS[name]} ({name})", seen) for name in REDUNDANCIES)]
 
