@@ -95,6 +95,11 @@ def test_it_has_every_verb(invoke: Run, folder: Path) -> None:
     assert invoke("table", "pairs", "--out", "runs.md").code == 0
     (run,) = [path for path in Path("runs").iterdir() if path.name.endswith("-0")]
     assert invoke("eval", run).code == 0
+    refused(invoke("fresh", "pairs", "--n", "10"), "the scenes of pairs are not drawn; leave render out; rows can have words")
+    assert invoke("fresh", "pairs", "--n", "10", "--render", "words").code == 0
+    assert "everything is as the seed gives it" in invoke("check", "pairs", "--certificate", "fresh").out
+    assert invoke("export", "trl", "pairs", "--render", "words", "--out", "exported").code == 0
+    assert invoke("weights", run, "--out", "weights").code == 0
     concepts = [repr(concept) for concept in benchmarks.load("pairs").concepts()]
     MadeSplit("made", "own", "pairs", train=tuple(concepts[1:]), test=(concepts[0],)).write("made.json")
     for verb in ("gap", "train"):  # of this language every concept is an atom, so no combinations can be held out

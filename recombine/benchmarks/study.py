@@ -79,6 +79,7 @@ Difficulties = Annotated[
 Worlds = Annotated[int, "Also compare so many worlds of laptop scale, at least 5: intervals over them."]
 PARTS = ("train", "validation", "test")
 USED_NOTE = "Pictures and sounds are those of the scenes that the test episodes or the questions use, and no others."
+INSTEAD = "leave render out; rows can have words instead: render words"
 SHOWN = 12
 """Rows of a group that a plain view shows."""
 
@@ -233,11 +234,11 @@ class Study(Opened):
     @property
     def dataset(self) -> Dataset:
         """What it takes to draw the scenes."""
-        raise UserError(f"the scenes of {self.name} are not drawn; leave render out")
+        raise UserError(f"the scenes of {self.name} are not drawn; {INSTEAD}")
 
     def scenes_given(self) -> Mapping[str, Given]:
         """Where the scenes of every part are."""
-        raise UserError(f"the scenes of {self.name} are not drawn; leave render out")
+        raise UserError(f"the scenes of {self.name} are not drawn; {INSTEAD}")
 
     def row_sets(self, splits: Splits = (), part: Part = "test") -> Sequence[RowSet]:
         """What rows are made of: the episodes, questions or images of some splits, by default of all."""
