@@ -95,7 +95,7 @@ def test_it_has_every_verb(invoke: Run, folder: Path) -> None:
     assert invoke("table", "pairs", "--out", "runs.md").code == 0
     (run,) = [path for path in Path("runs").iterdir() if path.name.endswith("-0")]
     assert invoke("eval", run).code == 0
-    refused(invoke("fresh", "pairs", "--n", "10"), "the scenes of pairs are not drawn; leave render out; rows can have words")
+    refused(invoke("fresh", "pairs", "--n", "10"), "the scenes of pairs are not drawn; leave render out")
     assert invoke("fresh", "pairs", "--n", "10", "--render", "words").code == 0
     assert "everything is as the seed gives it" in invoke("check", "pairs", "--certificate", "fresh").out
     assert invoke("export", "trl", "pairs", "--render", "words", "--out", "exported").code == 0
