@@ -229,6 +229,13 @@ def test_where_tags_find_no_room_the_graph_says_how_many() -> None:
     assert "10 objects" in program_graph(crowd)
 
 
+def test_a_box_has_room_for_a_long_name() -> None:
+    first, *others = seen().program
+    named = replace(seen(), program=(replace(first, label="objects2parts"), *others))
+    box = next(ElementTree.fromstring(program_graph(named)).iter(f"{SVG}rect"))
+    assert float(box.attrib["width"]) > 7.4 * len("objects2parts") + 8
+
+
 def test_the_graph_has_room_for_every_tag() -> None:
     graph = ElementTree.fromstring(program_graph(seen()))
     width = float(graph.attrib["viewBox"].split()[2])

@@ -241,7 +241,8 @@ def _layout(view: QuestionView) -> dict[int, _Box]:
 def _box_width(node: ProgramNode, lines: Sequence[str], step: StepView) -> float:
     """Wide enough for what stands in the box, and for the answer below it."""
     below = 7.6 * len(step.value) if step.objects is None else 0.0
-    return max(below, 2 * _PAD + max(40.0, 6.2 * len(node.label), *(6.9 * len(line) for line in lines)))
+    label = 6.2 * len(node.label) if lines else 7.6 * len(node.label) - 6  # one that stands alone is bold
+    return max(below, 2 * _PAD + max(40.0, label, *(6.9 * len(line) for line in lines)))
 
 
 def _tags_width(step: StepView, width: float) -> float:
