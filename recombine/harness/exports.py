@@ -153,9 +153,9 @@ def lmms_eval(rows: Iterator[Row], draft: Path, made: Made) -> str:
     )
     write_parquet(draft / "test.parquet", columns, records)
     write_text(draft / "utils.py", template("lmms_eval_utils"))
-    where = str(made.folder.resolve())
-    write_text(draft / f"{made.task}.yaml", template("lmms_eval_task", TASK=made.task, FOLDER=where))
-    return template("lmms_eval_readme", TASK=made.task, FOLDER=where)
+    where = json.dumps(str(made.folder.resolve() / "test.parquet"))  # as YAML takes any text too
+    write_text(draft / f"{made.task}.yaml", template("lmms_eval_task", TASK=made.task, FILE=where))
+    return template("lmms_eval_readme", TASK=made.task)
 
 
 def vlmevalkit(rows: Iterator[Row], draft: Path, made: Made) -> str:

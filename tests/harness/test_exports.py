@@ -71,7 +71,16 @@ def test_lmms_eval_scores_by_the_verifier(write: Write, tiny: Curi) -> None:
         assert [one["type"] for one in message["content"]].count("image") == 50 == len(utils.doc_to_visual(doc))
         assert "<image>" not in utils.doc_to_text(doc)
     text = (folder / "recombine_curi.yaml").read_text()
-    assert f"test: {folder}/test.parquet" in text and "cluster_key: cluster" in text
+    assert f'test: "{folder}/test.parquet"' in text and "cluster_key: cluster" in text
+
+
+def test_the_name_of_a_folder_is_text(questions: Closure, tmp_path: Path) -> None:
+    asked = questions.rows(["or_mat"], first=1, render="images", size="24x16")
+    out = tmp_path / 'a: "b" #`<script>'
+    export("lmms-eval", asked, out, Made(get("closure"), out, {}, 0))
+    (line,) = (line for line in (out / "recombine_closure.yaml").read_text().splitlines() if "test.parquet" in line)
+    assert json.loads(line.partition(": ")[2]) == str(out / "test.parquet")
+    assert "<script>" not in (out / "README.md").read_text()
 
 
 def test_vlmevalkit_asks_with_letters(write: Write, questions: Closure) -> None:
