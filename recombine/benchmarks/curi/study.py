@@ -350,9 +350,8 @@ class Curi(Study):
     def published(self, exam: Exam, metric: str) -> Mapping[str, Cell]:
         """The papers' figure, which shows the released code with hard negatives; with easy ones, its networks."""
         setup = self.study.setup
-        other = setup.world is not None or setup.lot != CURI_LOT or setup.concepts
-        other = other or setup.strict or setup.scale.draws is None  # other tests, other concepts
-        if other or exam.split not in FIGURE[metric]:
+        own = setup.world is not None or setup.lot != CURI_LOT or bool(setup.concepts)
+        if own or setup.strict or setup.scale.draws is None or exam.split not in FIGURE[metric]:
             return {}
         if exam.name.endswith("/easy"):
             shown = {f"{modality} relation-net": (modality, "relation-net") for modality in ("schema", "image")}
