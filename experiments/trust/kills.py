@@ -35,10 +35,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import wraps
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -74,6 +75,8 @@ class Command:
     make: Sequence[Sequence[str]] = ()
     goes: bool = False
     """Whether it removes things, so that a second run finds nothing to do."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Texts that lie there before, by their names."""
 
 
 TINY = ("--scale", "tiny", "--workers", "1")
@@ -95,6 +98,12 @@ LEARNT = "curi-schema-avg-pool-counting-hard-0"
 LEARNER = ("train", "curi", "--model", "avg-pool", "--split", "counting", "--episodes", "2", *STEPS)
 AGAIN = ("render", "data", "--size", "8x8", "--workers", "1")
 ROWS = ("--split", "or_mat", "--questions", "2", *PIXELS)
+FEW = ("--scale", "few", "--workers", "1")
+PEOPLE = "\n".join(
+    f"hg{concept:02} L1 {number} {place} {(concept + number + place) % 2 == 1} {('circle', 'triangle')[concept % 2]} "
+    f"{('blue', 'green')[(place + concept) % 2]} {1 + place % 3} {3 + place} {9 - place}"
+    for concept, number, place in product(range(10), (1, 2), (1, 2, 3))
+)
 COMMANDS = {
     "make curi": Command([*CURI, "--out", "data"]),
     "make curi --render": Command([*CURI, *PIXELS, "--first", "4", "--out", "data"], [CURI]),
@@ -173,6 +182,10 @@ COMMANDS = {
     "report (.md)": Command(["report", "concept-world", *TINY, "--out", "page/report.md"], [PLAIN[:-2]]),
     "report (.html)": Command(["report", "concept-world", *TINY, "--out", "report.html"], [PLAIN[:-2]]),
     "report clevr": Command(["report", "clevr", *DEMO, "--out", "page/report.md"], [["make", "clevr", *DEMO]]),
+    "report closure": Command(["report", "closure", *FEW, "--out", "page/report.md"], [["make", "closure", *FEW]]),
+    "report human": Command(
+        ["report", "human", "--judgements", "people.txt", "--out", "page/report.md"], files={"people.txt": PEOPLE}
+    ),
     "report prediction": Command(["report", "prediction", *RESULTS, "--out", "page/report.md"]),
     "report ledger": Command(["report", "ledger", *RESULTS, "--out", "page/report.html"]),
     "show --out": Command(["show", "curi/counting", *TINY, "--out", "episode.html"], [CURI]),
@@ -206,8 +219,7 @@ WHOLE = ("demo",)
 """Commands that have processes of their own beside them, so that operations of this process are not all of theirs."""
 POOLS = (
     "make curi", "make curi --render", "make clevr --format json", "make clevr --render", "make closure",
-    "make super-clevr", "rows --render", "fresh", "export trl", "gap super-clevr --out", "render", "render SCENES.json",
-    "train", "train curi",
+    "make super-clevr", "rows --render", "fresh", "export trl", "render", "train",
 )  # fmt: skip
 """Commands that are killed with two workers, at the operations of all."""
 GROUPS = (
@@ -294,6 +306,7 @@ def scales() -> None:
 
     ConceptWorld.__init__ = with_one_experiment  # type: ignore[method-assign]
     closure.CLOSURE_SCALES["tiny"] = closure.ClosureScale("tiny", 20, 30, 10, 5, closure=(2, 8, 8))
+    closure.CLOSURE_SCALES["few"] = closure.ClosureScale("few", 40, 60, 20, 4, closure=(36, 36, 36))
     super_clevr.SCALES["tiny"] = super_clevr.SuperClevrScale("tiny", 2, 1, 1, 2, 2)
 
 
@@ -479,7 +492,7 @@ def _as_started() -> None:
 def warmed(command: Command, shop: Path) -> None:
     """Run a command here, so that what is forked from now on has loaded and compiled what it needs."""
     place, said = shop / "warm", (os.dup(1), os.dup(2))
-    place.mkdir()
+    _beginning(command, place)
     quiet = os.open(os.devnull, os.O_WRONLY)
     here = Path.cwd()
     try:
@@ -554,12 +567,19 @@ def workshop() -> Iterator[Path]:
         yield Path(place)
 
 
+def _beginning(command: Command, place: Path) -> Path:
+    """A folder with nothing but the files that a command is given."""
+    place.mkdir()
+    for name, text in command.files.items():
+        (place / name).write_text(text)
+    return place
+
+
 @contextmanager
 def prepared(command: Command) -> Iterator[tuple[Path, Path, Path]]:
     """What a command needs, a place for it, and a log."""
     with workshop() as shop:
-        ready, place, log = shop / "ready", shop / "place", shop / "log"
-        ready.mkdir()
+        ready, place, log = _beginning(command, shop / "ready"), shop / "place", shop / "log"
         for words in command.make:
             code = forked(lambda words=words: run(words, ready), log)  # type: ignore[misc]
             if code not in (0, 1):
@@ -776,8 +796,7 @@ def at_random(name: str, kills: int, keep: bool = False) -> Found:
     if "--workers" in words:
         words[words.index("--workers") + 1] = "2"
     with workshop() as shop:
-        ready, place, script = shop / "ready", shop / "place", shop / "script.py"
-        ready.mkdir()
+        ready, place, script = _beginning(command, shop / "ready"), shop / "place", shop / "script.py"
         script.write_text(SCRIPT)
         log = shop / "log"
         for before in command.make:
