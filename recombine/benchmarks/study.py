@@ -325,7 +325,7 @@ class Study(Opened):
             exam.title or exam.name,
             self.measured(exam, metric, marks),
             others,
-            {} if exam.control else self.published(exam, metric),
+            {} if exam.control or self.settings.get("scale") == self.scales[0] else self.published(exam, metric),
             exam.control,
             self.to_best(exam, metric, marks) if others else None,
         )
