@@ -16,6 +16,10 @@ from recombine.metrics.intervals import Interval
 from recombine.report.table import Cell, Column, Table
 
 HOLDS, FAILS, OPEN = "✓", "✗", "?"
+OVER_SEEDS = (
+    "A case is decided where a t-test over seeds, corrected for all cases by Holm's method, has p < 0.05; with one "
+    "seed it never is."
+)
 
 
 @dataclass(frozen=True)
@@ -60,8 +64,8 @@ def together(found: Sequence[Verdict]) -> list[Verdict]:
     return [replace(one, cases=tuple(replace(case, margin=next(margins)) for case in one.cases)) for one in found]
 
 
-def finding_tables(found: Sequence[Verdict]) -> list[Table]:
-    """All findings with their marks, and their cases."""
+def finding_tables(found: Sequence[Verdict], test: str = OVER_SEEDS) -> list[Table]:
+    """All findings with their marks, and their cases; `test` says when a case is decided."""
     if not found:
         return []
     found = together(found)
@@ -71,9 +75,8 @@ def finding_tables(found: Sequence[Verdict]) -> list[Table]:
         (n, one.finding, one.mark, *(one.counts[mark] for mark in marks)) for n, one in enumerate(found, 1)
     )
     note = (
-        f"{HOLDS} holds, {FAILS} does not hold, {OPEN} is not decided; the last columns count the cases. A case is "
-        "decided where a t-test over seeds, corrected for all cases by Holm's method, has p < 0.05; with one seed it "
-        "never is. A finding holds if all its cases do, and does not hold if one does not."
+        f"{HOLDS} holds, {FAILS} does not hold, {OPEN} is not decided; the last columns count the cases. {test} A "
+        "finding holds if all its cases do, and does not hold if one does not."
     )
     cases: tuple[tuple[Cell, ...], ...] = tuple((n, *row) for n, one in enumerate(found, 1) for row in _cases(one))
     table = Table("Cases", (Column("", "right"), *map(Column, ("case", "by the mean", "here"))), cases)
