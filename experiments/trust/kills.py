@@ -195,7 +195,6 @@ COMMANDS = {
     "recognise --graph": Command(["recognise", "one.png", "red", "--graph", "graph.svg"], [DRAWN]),
     "train curi": Command(LEARNER, [CURI]),
     "train super-clevr": Command(DRIVER, [VEHICLES]),
-    "train closure": Command(["train", "closure", "--model", "lstm", "--questions", "2", *STEPS], [CLOSURE]),
     "train": Command(TRAIN, [PLAIN[:-2]]),
     "train, and its data": Command([*LEARN, *TINY, "--out", "runs"]),
     "table --out": Command(["table", "concept-world", "runs", "--out", "page/runs.md"], [TRAIN]),

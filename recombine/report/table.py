@@ -137,12 +137,18 @@ class Table:
     def rich(self, width: int = 80) -> RichTable:
         """For a terminal of this width: words and intervals stay whole; columns without room are left out, and named.
 
-        Where intervals have no room, half their width stands in their place; where that does not help, the names of
-        rows are folded at their joints.
+        Where intervals have no room beside the names of rows, half their width stands in their place; where that does
+        not help, names are folded at their joints.
         """
         short = self._short()
         ways = ((self, False), (short, False), (short, True))
-        shown, fold = min(ways, key=lambda way: len(way[0]._fitted(width, way[1])[1]))  # of equal ones the first
+        longest = max((len(row[0]) for row in self.texts() if row), default=0)
+
+        def lacks(way: tuple[Table, bool]) -> tuple[int, bool]:
+            widths, left_out = way[0]._fitted(width, way[1])
+            return len(left_out), widths.get(0, 0) < longest
+
+        shown, fold = min(ways, key=lacks)  # of equal ones the first
         widths, left_out = shown._fitted(width, fold)
         said = ["± is half the width of the interval."] if shown is not self else []
         said += [f"No room here for: {', '.join(left_out)}; --json has them."] if left_out else []
