@@ -110,4 +110,4 @@ def _said(item: Item, folder: Path) -> list[str]:
     else:
         name = f"{item.name}.png"
         write_bytes(within(folder, name), content)
-    return [f"![{markdown(item.caption)}]({quote(folder.name)}/{quote(name)})"]
+    return [f"![{markdown(item.caption)}]({quote(folder.name)}/{quote(name, safe='/+')})"]
