@@ -12,7 +12,7 @@ from rich.text import Text
 from recombine.report.page import Section, page
 from recombine.report.table import Table
 from recombine.store.errors import none_such
-from recombine.store.outputs import free_file, write_text
+from recombine.store.outputs import free_file, write_file
 
 
 class View(ABC):
@@ -38,7 +38,7 @@ class View(ABC):
         """Write it as the ending of the file says."""
         writers = self.files()
         file = free_file(out, tuple(writers))
-        write_text(file, writers[file.suffix]())
+        write_file(file, writers[file.suffix]())
         return file
 
     def _repr_html_(self) -> str:

@@ -16,7 +16,16 @@ from recombine.store.recipe import Recipe
 from recombine.store.room import nearest_folder, need_room
 from recombine.store.store import RECIPE
 from recombine.store.untrusted import read_json
-from recombine.store.writing import PART, drafts_of, refuse_taken, tidy, write_atomically, write_text, writing
+from recombine.store.writing import (
+    PART,
+    drafts_of,
+    folder_of,
+    refuse_taken,
+    tidy,
+    write_atomically,
+    write_text,
+    writing,
+)
 
 __all__ = ["disk_of", "draft_of", "export", "free_file", "free_folder", "write_bytes", "write_text"]
 
@@ -52,14 +61,13 @@ def place_for(out: str | Path) -> Path:
 
 
 def free_file(out: str | Path, endings: Collection[str]) -> Path:
-    """Refuse a file that cannot be written, before any work is done; make its folder."""
+    """Refuse a file that cannot be written, before any work is done."""
     out = Path(out)
     if out.suffix not in endings:
         raise UserError(f"{out}: choose an ending that can be written: {' or '.join(endings)}")
     if out.is_dir():
         raise UserError(f"{out} is a folder; choose the name of a file")
     _can_be_written(out.parent)
-    out.parent.mkdir(parents=True, exist_ok=True)
     return out
 
 
@@ -91,6 +99,12 @@ def _try_to_write(folder: Path) -> None:
 
 def write_bytes(file: Path, content: bytes) -> None:
     write_atomically(file, lambda draft: draft.write_bytes(content))
+
+
+def write_file(file: Path, content: str | bytes) -> None:
+    """A file that people asked for, and its folder."""
+    with folder_of(file):
+        write_bytes(file, content if isinstance(content, bytes) else content.encode())
 
 
 def draft_of(out: Path) -> Path:

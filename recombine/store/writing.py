@@ -160,6 +160,23 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
+@contextmanager
+def folder_of(path: Path) -> Iterator[None]:
+    """Make the folder of what is written in the block; where that fails, what was made for it goes."""
+    missing = [folder for folder in path.absolute().parents if not folder.exists()]
+    try:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"{path.parent} cannot be made ({error.strerror}); choose another folder") from None
+        yield
+    except BaseException:
+        with suppress(OSError):  # something is in it
+            for folder in missing:
+                folder.rmdir()
+        raise
+
+
 # --- folders ------------------------------------------------------------------------------------------------------
 
 
@@ -233,11 +250,8 @@ def refuse_taken(out: Path) -> None:
 @contextmanager
 def _alone(out: Path) -> Iterator[None]:
     """Keep others out while something is written; what can be seen of it before is seen here."""
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"{out.parent} cannot be made ({error.strerror}); choose another folder") from None
-    with locked(out.with_name(f".{out.name}.lock"), f"{out} is being written by another command", keep=False):
+    busy = f"{out} is being written by another command"
+    with folder_of(out), locked(out.with_name(f".{out.name}.lock"), busy, keep=False):
         yield
 
 

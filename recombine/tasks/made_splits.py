@@ -30,10 +30,9 @@ from recombine.language.expr import Expr, Symbol, subterms
 from recombine.language.query import Where
 from recombine.store.errors import UserError
 from recombine.store.key import Key
-from recombine.store.outputs import free_file
+from recombine.store.outputs import free_file, write_file
 from recombine.store.paths import plain_name
 from recombine.store.untrusted import read_json
-from recombine.store.writing import write_text
 from recombine.tasks.splits import Split
 
 HOWS = ("mcd", "orthotopic", "pairwise")
@@ -179,7 +178,7 @@ class MadeSplit:
 
     def write(self, file: str | Path) -> Path:
         """As JSON."""
-        write_text(free_file(file, (".json",)), json.dumps(self.plain(), indent=1) + "\n")
+        write_file(free_file(file, (".json",)), json.dumps(self.plain(), indent=1) + "\n")
         return Path(file)
 
 

@@ -27,7 +27,7 @@ from recombine.report.page import Section, chart, page
 from recombine.report.picture import png_image
 from recombine.report.times import untimed
 from recombine.store.engine import Progress, become_worker, silent
-from recombine.store.outputs import free_file, write_text
+from recombine.store.outputs import free_file, write_file
 from recombine.store.store import Store
 from recombine.verbs import Answer
 
@@ -72,7 +72,7 @@ def write_demo(out: str | Path, *, workers: int = 1, store: Store | None = None,
         with Curi("demo", "release", workers=workers, store=store, progress=progress) as curi:
             told = list(_story(curi, question, vehicles, asked, concepts))
             folded = [section_of(untimed(chapter), folded=True) for chapter in curi.chapters()]
-        write_text(
+        write_file(
             file, page("Recombine: what a learner cannot put together", [*told, *folded], SUBTITLE, compact=True)
         )
     return file

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from recombine.report.gaps import over_worlds
-from recombine.store.outputs import free_file, positive, write_text
+from recombine.store.outputs import free_file, positive, write_file
 from recombine.verbs import Answer, Open, Seeds
 
 
@@ -29,5 +29,5 @@ def run(
     gaps = over_worlds(found)
     if out is None:
         return Answer(tuple(gaps.briefs()), gaps.json())
-    write_text(out, json.dumps(gaps.json(), indent=1))
+    write_file(out, json.dumps(gaps.json(), indent=1))
     return Answer(data=gaps.json(), notes=(f"wrote {out}",))

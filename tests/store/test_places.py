@@ -7,6 +7,7 @@ import pytest
 
 from recombine.store import outputs
 from recombine.store.errors import UserError
+from recombine.store.writing import write_text, writing_page
 from tests.commands import Run, refused
 
 WRITERS = {
@@ -55,3 +56,31 @@ def test_a_folder_that_holds_just_this_needs_no_writable_place(tmp_path: Path, m
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "recipe.json").write_text("{}")
     assert outputs.place_for(tmp_path / "out") == tmp_path / "out"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("show", "clevr/one_hop", "--number", "9999999", "--out", "b.html"),
+        ("show", "clevr/none", "--out", "b.html"),
+        ("gap", "clevr", "--split", "none", "--out", "b.json"),
+        ("report", "clevr", "--worlds", "1", "--out", "b.html"),
+        ("split", "clevr", "--share", "7", "--out", "b.json"),
+        ("draw", "none", "--out", "b.png"),
+        ("draw", "red", "--n", "0", "--out", "b"),
+        ("make", "clevr", "--split", "none", "--out", "b"),
+        ("rows", "clevr", "--split", "none", "--out", "b"),
+        ("fresh", "clevr", "--split", "none", "--out", "b"),
+    ],
+    ids=" ".join,
+)
+def test_a_command_that_is_refused_leaves_no_folders(words: tuple[str, ...], invoke: Run, tmp_path: Path) -> None:
+    assert invoke(*words[:-1], tmp_path / "new" / "a" / words[-1]).code == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_page_that_fails_takes_along_what_was_made_for_it(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    with pytest.raises(ZeroDivisionError), writing_page(tmp_path / "there" / "new" / "a" / "page.md") as draft:
+        write_text(draft, str(1 / 0))
+    assert [*tmp_path.rglob("*")] == [tmp_path / "there"]

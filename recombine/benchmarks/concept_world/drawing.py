@@ -33,8 +33,8 @@ from recombine.store.engine import Progress, silent
 from recombine.store.errors import UserError
 from recombine.store.key import Key
 from recombine.store.limit import limited
-from recombine.store.outputs import free_file, free_folder, write_bytes
-from recombine.store.writing import write_atomically, writing
+from recombine.store.outputs import free_file, free_folder, write_bytes, write_file
+from recombine.store.writing import writing
 
 Concepts = str | Path | Library | None
 """A .concepts file, or a library of definitions, beside those that come with the package."""
@@ -185,8 +185,7 @@ class Drawing:
         if not Path(out).suffix:
             return self._write_folder(Path(out))
         file = free_file(out, (".png",))
-        content = png(self.pixels[0] if len(self.images) == 1 else self.sheet())
-        write_atomically(file, lambda draft: draft.write_bytes(content))
+        write_file(file, png(self.pixels[0] if len(self.images) == 1 else self.sheet()))
         return file
 
     def _write_folder(self, out: Path) -> Path:
@@ -220,8 +219,7 @@ class Drawing:
 def write_graph(view: ImageView, out: str | Path) -> Path:
     """The scene graph of an image (.svg)."""
     file = free_file(out, (".svg",))
-    drawn = stand_alone(view.svg())
-    write_atomically(file, lambda draft: draft.write_text(drawn, encoding="utf-8"))
+    write_file(file, stand_alone(view.svg()))
     return file
 
 
