@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from recombine.store.checksums import checksum
 from recombine.store.errors import UserError
-from recombine.store.paths import plain_name, within
+from recombine.store.paths import inside, plain_name, within
 from recombine.tasks.made_splits import is_file
 
 if TYPE_CHECKING:
@@ -92,4 +92,4 @@ def _within(place: str, file: Path) -> Iterator[tuple[str, Path]]:
     """A file, or what is in a folder and in the folders within it; one that is missing is told where it is read."""
     for one in sorted([file, *file.glob("*"), *file.glob("*/*")]):
         if one.is_file() and not one.name.startswith("."):
-            yield (f"{place}/{one.relative_to(file).as_posix()}" if one != file else place), one
+            yield (f"{place}/{one.relative_to(file).as_posix()}" if one != file else place), inside(file, one)

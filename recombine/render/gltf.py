@@ -17,6 +17,7 @@ import numpy as np
 
 from recombine.render.loose import LARGEST, MOST, Loose, check_names, too_many
 from recombine.store.errors import UserError
+from recombine.store.paths import inside
 from recombine.store.untrusted import parse_json, read_bytes
 
 MOST_NODES = MOST_PRIMITIVES = 20_000
@@ -246,7 +247,9 @@ class _Reader:
         name = unquote(uri)
         if Path(name).is_absolute() or ".." in Path(name).parts or ":" in name or "\\" in name:
             raise _Wrong(f"buffer {number} lies at '{name[:80]}', not beside the file")
-        return read_bytes(self.file.parent / name, LARGEST, f"it is buffer {number} of {self.file}")
+        return read_bytes(
+            inside(self.file.parent, self.file.parent / name), LARGEST, f"it is buffer {number} of {self.file}"
+        )
 
 
 def _whole(number: Any, what: str) -> int:

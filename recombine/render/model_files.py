@@ -26,6 +26,7 @@ from recombine.render.loose import Loose
 from recombine.render.models import Model
 from recombine.render.obj import read_obj
 from recombine.store.errors import UserError
+from recombine.store.paths import inside
 from recombine.store.writing import write_text
 
 READERS = {".obj": read_obj, ".gltf": read_gltf, ".glb": read_gltf}
@@ -74,7 +75,7 @@ def _files(folder: Path) -> list[tuple[str, Path]]:
     if not folder.is_dir():
         raise UserError(f"there is no folder {folder} of vehicles")
     found = [
-        ("vehicle" if file.parent == folder else _word(file.parent, "folder"), file)
+        ("vehicle" if file.parent == folder else _word(file.parent, "folder"), inside(folder, file))
         for file in sorted([*folder.iterdir(), *(f for sub in folder.iterdir() if sub.is_dir() for f in sub.iterdir())])
         if file.suffix.lower() in READERS and file.is_file()
     ]

@@ -26,6 +26,7 @@ from recombine.render.instruments import INSTRUMENTS, NOTE, PITCHES, RATE, frequ
 from recombine.render.sound import CUT, Orchestra, orchestra
 from recombine.render.wave import Recording, from_wav
 from recombine.store.errors import UserError
+from recombine.store.paths import inside
 from recombine.store.untrusted import read_bytes
 
 SLOWEST = 8_000
@@ -120,7 +121,7 @@ def _files(folder: Path) -> dict[str, Path]:
     if not folder.is_dir():
         raise UserError(f"there is no folder '{folder}'; give the folder that holds your recordings")
     files: dict[str, Path] = {}
-    for path in sorted(path for path in folder.iterdir() if path.suffix.lower() == ".wav"):
+    for path in sorted(inside(folder, path) for path in folder.iterdir() if path.suffix.lower() == ".wav"):
         name = path.name.lower()
         _check_name(path)
         if name in files:

@@ -28,7 +28,11 @@ def plain_name(text: object) -> str:
 
 def within(root: Path, *names: object) -> Path:
     """The path of plain names inside a folder, refused where a link leads out of it."""
-    path = root.joinpath(*map(plain_name, names))
+    return inside(root, root.joinpath(*map(plain_name, names)))
+
+
+def inside(root: Path, path: Path) -> Path:
+    """A path in a folder, refused where a link leads out of it."""
     if not path.resolve().is_relative_to(root.resolve()):
         raise UserError(f"{path} leads out of {root}; remove the link")
     return path

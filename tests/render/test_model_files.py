@@ -339,6 +339,21 @@ def test_deep_json_is_refused(tmp_path: Path) -> None:
         read_model(tmp_path / "it.gltf")
 
 
+def test_nothing_outside_a_folder_of_vehicles_is_read(tmp_path: Path) -> None:
+    (tmp_path / "fleet").mkdir()
+    write_obj(vehicle("sedan"), tmp_path / "sedan.obj")
+    (tmp_path / "fleet" / "sedan.obj").symlink_to(tmp_path / "sedan.obj")
+    with pytest.raises(UserError, match="leads out of"):
+        read_models(tmp_path / "fleet")
+    content, binary = cube_file()
+    (tmp_path / "elsewhere").write_bytes(binary)
+    (tmp_path / "fleet" / "x.bin").symlink_to(tmp_path / "elsewhere")
+    content["buffers"] = [{"byteLength": len(binary), "uri": "x.bin"}]
+    (tmp_path / "fleet" / "bus.gltf").write_text(json.dumps(content))
+    with pytest.raises(UserError, match="leads out of"):
+        read_gltf(tmp_path / "fleet" / "bus.gltf")
+
+
 @pytest.mark.parametrize(
     ("files", "sentence"),
     [

@@ -111,6 +111,18 @@ def test_a_spoilt_file_is_named_and_can_be_fixed(folder: Path, what: str, messag
     assert "\n" not in str(caught.value)
 
 
+def test_nothing_outside_the_folder_is_read(folder: Path, tmp_path: Path) -> None:
+    (folder / "oboe_C4.wav").rename(tmp_path / "oboe_C4.wav")
+    (folder / "oboe_C4.wav").symlink_to(tmp_path / "oboe_C4.wav")
+    with pytest.raises(UserError, match=r"oboe_C4\.wav leads out of .*; remove the link"):
+        recorded(folder)
+    (folder / "oboe_C4.wav").unlink()
+    (tmp_path / "oboe_C4.wav").rename(folder / "mine.txt")
+    (folder / "oboe_C4.wav").symlink_to("mine.txt")
+    (tmp_path / "link").symlink_to(folder)
+    recorded(tmp_path / "link")
+
+
 def test_a_missing_folder_says_so(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="there is no folder"):
         recorded(tmp_path / "nowhere")

@@ -343,6 +343,17 @@ def test_two_files_of_one_name_are_both_carried(tmp_path: Path) -> None:
     assert carried.carried(again, Clevr)[0] == said
 
 
+def test_what_a_link_leads_to_is_not_carried(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "more.wav").symlink_to(tmp_path / "secret")
+    with pytest.raises(UserError, match="leads out of"):
+        carried.write({"given/notes": tmp_path / "notes"}, tmp_path / "fresh")
+    (tmp_path / "split.json").symlink_to(tmp_path / "secret")  # which was named itself
+    carried.write({"given/split.json": tmp_path / "split.json"}, tmp_path / "fresh")
+    assert (tmp_path / "fresh" / "given" / "split.json").read_text() == "secret"
+
+
 def test_a_folder_that_is_too_large_to_be_carried_is_refused(tmp_path: Path) -> None:
     with (tmp_path / "large.obj").open("wb") as content:
         content.truncate(2**27)

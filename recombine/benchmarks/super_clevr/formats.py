@@ -25,6 +25,7 @@ from recombine.benchmarks.super_clevr.names import spoken
 from recombine.benchmarks.super_clevr.world import HEIGHT, LOOKS, NONE, WIDTH, VehicleWorld
 from recombine.render.masks import encode, seen
 from recombine.store.errors import UserError
+from recombine.store.paths import inside
 from recombine.world.scenes import Scenes
 
 TEXTURES = {"striped": "stripped", "vstriped": "vstripped"}
@@ -209,7 +210,7 @@ def read_scenes(paths: Sequence[Path | str], world: VehicleWorld) -> SceneFile:
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    found = sorted(file for file in path.iterdir() if file.suffix in (".json", ".jsonl"))
+    found = sorted(inside(path, file) for file in path.iterdir() if file.suffix in (".json", ".jsonl"))
     if not found:
         raise UserError(f"{path} holds no files of scenes, .json or .jsonl")
     return found
