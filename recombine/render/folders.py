@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 from recombine import __version__
 from recombine.render.dataset import Source
@@ -98,6 +99,8 @@ def _dataset(plain: Mapping[str, Any]) -> Dataset:
     parts = tuple((plain_name(part) if part else "", int(scenes)) for part, scenes in plain["parts"])
     if min(*numbers.values(), *(scenes for _, scenes in parts)) < 1:
         raise ValueError("a number is not positive")
+    if len({normalize("NFC", part).casefold() for part, _ in parts}) < len(parts):  # one folder, on some disks
+        raise ValueError("two parts have the same name")
     if not all(0 < len(attribute.values) < ABSENT for attribute in attributes):
         raise ValueError("an attribute has no values, or too many")
     first_bin = None if plain["first_bin"] is None else int(plain["first_bin"])

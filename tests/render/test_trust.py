@@ -6,6 +6,7 @@ import resource
 import struct
 import zlib
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -81,6 +82,20 @@ def test_a_link_in_a_draft_that_was_stopped_is_not_followed(foreign: Path, tmp_p
     render_dataset(foreign, tmp_path / "pics", SMALL)
     assert everything(documents) == {"thesis.tex"}
     assert not (tmp_path / "pics" / "images").is_symlink()
+
+
+@pytest.mark.parametrize(
+    "names", [("a", "a"), ("", ""), ("train", "Train"), ("\ud55c", "\u1112\u1161\u11ab")], ids=ascii
+)
+def test_two_parts_of_one_name_are_refused(foreign: Path, tmp_path: Path, names: tuple[str, str]) -> None:
+    """Also of names that some disks take for one."""
+    for name in filter(None, names):
+        copytree(foreign / "scenes", tmp_path / "more" / name, dirs_exist_ok=True)
+    if any(names):
+        copytree(tmp_path / "more", foreign / "scenes", dirs_exist_ok=True)
+    tampered(foreign, parts=[[name, 4] for name in names])
+    with pytest.raises(UserError, match="two parts have the same name"):
+        render_dataset(foreign, tmp_path / "pics", SMALL)
 
 
 @pytest.mark.parametrize(
