@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -48,6 +49,13 @@ def test_the_paper_has_3600_questions_per_test_and_36_for_training() -> None:
     counts = CLOSURE_SCALES["paper"].closure
     assert counts == (36, 3_600, 3_600)
     assert all(count % len(families) == 0 for count in counts for families in CLOSURE_FAMILIES.values())
+
+
+def test_a_test_without_questions_is_told(own_home: Path) -> None:
+    with Closure(ClosureScale("few", 20, 30, 10, 5, closure=(2, 8, 8)), store=Store(own_home)) as few:
+        with pytest.raises(UserError, match="test 'compare_mat' has no questions in its part test; take a larger"):
+            few.report(own_home / "page.md")
+        assert not (own_home / "page.md").exists()
 
 
 @every_test

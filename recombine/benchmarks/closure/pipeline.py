@@ -153,7 +153,10 @@ class ClosurePipeline:
         family: str | None = None,
         questions: int | None = None,
     ) -> pa.Table:
-        return read_table(self.questions_file(test, part, kind, family, questions))
+        found = read_table(self.questions_file(test, part, kind, family, questions))
+        if not len(found):
+            raise UserError(f"test '{test}' has no questions in its part {part}; take a larger scale, or another seed")
+        return found
 
     def scores(self, test: str, part: Part = "test", kind: Kind = "closure") -> Scores:
         """What both ideal learners make of a test's questions."""
