@@ -30,8 +30,10 @@ Content = Sequence[str | bytes]
 """Texts and files in the order of a prompt."""
 LARGEST = 2**24
 """Pixels of a picture that is read."""
-FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
-"""What a harness may send; some of Pillow's readers would start other programs."""
+FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
+"""What a harness may send; some of Pillow's readers are slow, and some would start other programs."""
+JPEG, SCAN, MOST_SCANS = b"\xff\xd8", b"\xff\xda", 64
+"""A JPEG may go over all its pixels again and again; others do so ten times."""
 SIDE = 12
 """Of the small pictures by which two are compared."""
 _LETTERS = re.compile(r"^\s*\(?([A-Z])[.):]\s+(.+?)\s*$", re.MULTILINE)
@@ -138,6 +140,8 @@ def pixels_of(file: bytes) -> np.ndarray:
     try:
         return decoded(file)
     except Flaw:
+        if file.startswith(JPEG) and file.count(SCAN) > MOST_SCANS:
+            raise UserError(f"a picture of the prompt is sent in more than {MOST_SCANS} scans; send PNG") from None
         try:
             from PIL import Image
         except ImportError:

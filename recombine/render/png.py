@@ -104,7 +104,7 @@ def decoded(data: bytes, longest: int = LONGEST) -> np.ndarray:
     rows = _unpacked(_rows(header, _joined(chunks, b"IDAT")), header)
     if header.kind == PALETTE:
         return _looked_up(rows[..., 0], _joined(chunks, b"PLTE"))
-    return rows[..., :3] if header.kind in (RGB, RGBA) else rows[..., :1].repeat(3, axis=-1)
+    return rows if header.kind in (RGB, RGBA) else rows.repeat(3, axis=-1)
 
 
 def _chunks(data: bytes) -> list[tuple[bytes, bytes]]:
@@ -161,7 +161,8 @@ def _rows(header: Header, packed: bytes) -> np.ndarray:
     lines = np.frombuffer(data, np.uint8).reshape(header.height, 1 + header.row)
     if lines[:, 0].max() > 4:
         raise Flaw(f"is damaged: there is no filter {lines[:, 0].max()}")
-    return unfiltered(lines[:, 0], lines[:, 1:].reshape(header.height, -1, header.step))
+    channels = header.step - (header.kind in (GRAY_ALPHA, RGBA))  # each is filtered by itself
+    return unfiltered(lines[:, 0], lines[:, 1:].reshape(header.height, -1, header.step)[..., :channels])
 
 
 def unfiltered(filters: np.ndarray, rows: np.ndarray) -> np.ndarray:

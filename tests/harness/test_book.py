@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image
 from starlette.testclient import TestClient
@@ -17,7 +18,7 @@ from recombine.benchmarks.rewards import verdict
 from recombine.benchmarks.study import Study
 from recombine.benchmarks.super_clevr.pipeline import SuperClevrScale
 from recombine.harness import server
-from recombine.harness.book import Book
+from recombine.harness.book import Book, pixels_of
 from recombine.harness.server import app
 from recombine.harness.versions import TRIED, need
 from recombine.harness.wanted import sorted_options
@@ -153,3 +154,22 @@ def test_another_major_version_is_refused_in_one_sentence() -> None:
             need(tool, "99.0")
     with pytest.raises(UserError, match="is not installed: pip install"):
         need("ms-swift")
+
+
+def test_a_picture_that_is_gone_over_again_and_again_is_refused() -> None:
+    """A hundred kilobytes of scans without news would take the server seconds, and a whole request an hour."""
+    written = io.BytesIO()
+    Image.new("L", (64, 64)).save(written, "JPEG", progressive=True)
+    content = written.getvalue()
+    scan, end = content[content.rindex(b"\xff\xda") : -2], content[-2:]
+    assert pixels_of(content[:-2] + 10 * scan + end).shape == (64, 64, 3)
+    with pytest.raises(UserError, match="is sent in more than 64 scans"):
+        pixels_of(content[:-2] + 100 * scan + end)
+
+
+def test_of_a_picture_only_its_colours_are_unpacked() -> None:
+    pixels = np.random.default_rng(0).integers(0, 255, (9, 7, 4), np.uint8)
+    for mode, channels in (("RGBA", [0, 1, 2]), ("LA", [0, 0, 0])):
+        written = io.BytesIO()
+        Image.fromarray(pixels[..., : len(mode)], mode).save(written, "PNG")
+        assert np.array_equal(pixels_of(written.getvalue()), pixels[..., channels])
