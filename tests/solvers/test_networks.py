@@ -1,6 +1,7 @@
 """The networks that look at pictures: their sizes, their beginnings, and what each is made to see."""
 
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
@@ -86,6 +87,27 @@ def test_wren_says_the_same_when_it_looks_at_black_pairs_once(points: int, learn
         found.append([said.detach(), *(weight.grad.clone() for weight in network.parameters())])  # type: ignore[union-attr]
     for plain, fast in zip(*found):
         assert torch.allclose(plain, fast, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("old", [True, False])
+def test_weights_that_would_take_more_memory_than_they_have_bytes_are_refused(tmp_path: Path, old: bool) -> None:
+    file, given = tmp_path / "weights.pth", ResNet(32, 1_000).state_dict()
+    torch.save(given, file, _use_new_zipfile_serialization=not old)
+    build("resnet", 32, 3, KEY, file)
+    torch.save({**given, "more": bytearray(4)}, file, _use_new_zipfile_serialization=not old)
+    with pytest.raises(UserError, match="cannot be read as PyTorch weights") as refused:
+        build("resnet", 32, 3, KEY, file)
+    assert "it makes" in str(refused.value.__cause__)
+
+
+def test_weights_that_are_packed_are_refused(tmp_path: Path) -> None:
+    torch.save(ResNet(32, 1_000).state_dict(), tmp_path / "plain.pth")
+    with ZipFile(tmp_path / "plain.pth") as plain, ZipFile(tmp_path / "packed.pth", "w", ZIP_DEFLATED) as packed:
+        for name in plain.namelist():
+            packed.writestr(name, plain.read(name))
+    with pytest.raises(UserError, match="cannot be read as PyTorch weights") as refused:
+        build("resnet", 32, 3, KEY, tmp_path / "packed.pth")
+    assert "it is packed" in str(refused.value.__cause__)
 
 
 @pytest.mark.parametrize("ending", [".pth", ".safetensors"])
