@@ -16,6 +16,8 @@ FULL = 32_768
 HINT = "export it again as a WAV file with 16-bit PCM samples"
 FASTEST, MOST_CHANNELS, MOST_SAMPLES = 384_000, 64, 2**24
 """The highest rate, channels, and samples of all channels together: a minute and a half in stereo at 96 kHz."""
+MOST_PARTS = 10_000
+"""Parts of a file: the form, the samples, and whatever programs leave beside them."""
 
 
 class Recording(NamedTuple):
@@ -39,6 +41,8 @@ def to_wav(samples: np.ndarray, rate: int = RATE) -> bytes:
 
 def from_wav(data: bytes, name: str) -> Recording:
     """What the bytes of a WAV file hold; `name` is what an error calls it."""
+    if _parts(data) > MOST_PARTS:
+        raise UserError(f"'{name}' has more than {MOST_PARTS:,} parts; {HINT}")
     try:
         with wave.open(io.BytesIO(data), "rb") as file:
             form = file.getparams()
@@ -51,6 +55,15 @@ def from_wav(data: bytes, name: str) -> Recording:
         raise UserError(f"'{name}' ends before its last sample; copy it again, or {HINT}")
     samples = _DECODERS[form.sampwidth](frames).reshape(-1, form.nchannels)
     return Recording(samples.astype(np.float32), form.framerate)
+
+
+def _parts(data: bytes) -> int:
+    """How many parts a file has, counted until they are too many."""
+    start, found = 12, 0
+    while start + 8 <= len(data) and found <= MOST_PARTS:
+        size = int.from_bytes(data[start + 4 : start + 8], "little")
+        start, found = start + 8 + size + size % 2, found + 1
+    return found
 
 
 def _check(form: Any, name: str) -> None:

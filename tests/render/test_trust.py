@@ -155,11 +155,13 @@ def wav(channels: int, rate: int, width: int, frames: int, data: bytes) -> bytes
     return b"RIFF" + struct.pack("<I", 36 + size) + b"WAVE" + form + b"data" + struct.pack("<I", size) + data
 
 
+SOUND = wav(1, 44_100, 1, 4_096, bytes(range(128, 256)) * 32)
 WAVES = {
     "rate": wav(1, 2**31, 1, 4_000_000, bytes(range(256)) * 15_625),
     "channels": wav(65_535, 44_100, 1, 61, bytes(61 * 65_535)),
     "length": wav(1, 44_100, 1, 2**24 + 1, bytes(2**24 + 1)),
     "claims": wav(1, 44_100, 4, 2**29, b""),
+    "parts": SOUND[:12] + 20_000 * b"junk\0\0\0\0" + SOUND[12:],
 }
 
 
