@@ -222,7 +222,7 @@ class Regions(DrawnPixels):
     @property
     def shape(self) -> CellShape:
         width, height = self.size
-        return CellShape(3, 4, (height, width), pixels=True)
+        return CellShape(3, 4, (height, width), pixels=True, widths=self.widths)
 
     def cells(self, images: np.ndarray) -> np.ndarray:
         _check(images, len(self.pictures), "the view")

@@ -243,6 +243,9 @@ class SuperClevrNetworks(Networks[Data]):
             study.groundings(job.split, "train")
             study.groundings(job.split, "val", self._images(job, study, "val", VALIDATED))
 
+    def version(self, model: str) -> int:
+        return 2 if model == MDETR else 1
+
     def tested(self, job: Job, study: Data) -> dict[str, Any]:
         return {"questions": job.options.questions}
 

@@ -4,10 +4,13 @@ A picture becomes a map, a question a row of word vectors; both together go thro
 queries for objects, each of which gives a box and the words that speak of it, and four for the answer: its type, and an
 answer of each type. What is found is matched with what the question speaks of at the lowest cost; all layers of the
 decoder are taught. The same answers come from the last layer (the released code reads them off the first).
+
+At laptop size the queries begin spread over the picture: each is told a place as the cells of the map are told theirs,
+and its box is learnt from there, as in later DETRs; without that little is found in trainings as short as ours.
 """
 
 from dataclasses import dataclass
-from math import pi
+from math import ceil, pi
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +33,10 @@ BOX, OVERLAP, ALIGNED = 5.0, 2.0, 1.0
 TEMPERATURE = 0.07
 NEARNESS = 64
 """Numbers of the vectors whose nearness aligns queries and words."""
+TURNS = 6
+"""How often the shortest wave turns that tells a place, where queries are spread."""
+SMALL = -1.5
+"""The logit of the sides of a box, where queries are spread."""
 FOUND = 0.5
 """The overlap from which on a box counts as found."""
 
@@ -65,12 +72,14 @@ class MdetrPlan:
     """Words of a question, at most."""
     resnet: bool = False
     dropout: float = 0.0
+    spread: bool = True
+    """Whether queries begin spread over the picture, which the paper's do not."""
 
     @classmethod
     def paper(cls, words: int, kinds: AnswerKinds, shape: CellShape) -> "MdetrPlan":
         """ResNet-18 and the shape of DistilRoBERTa, neither of them trained before."""
         text = (768, 6, 12, 3_072)
-        return cls(words, kinds, shape, 256, 8, 2_048, 6, text, 25, 255, resnet=True, dropout=0.1)
+        return cls(words, kinds, shape, 256, 8, 2_048, 6, text, 25, 255, True, 0.1, spread=False)
 
 
 class Targets(NamedTuple):
@@ -181,6 +190,7 @@ class Mdetr(nn.Module):
         self.encoder = nn.ModuleList(_Encode(*sizes) for _ in range(plan.layers))
         self.decoder = nn.ModuleList(_Decode(*sizes) for _ in range(plan.layers))
         self.query = nn.Embedding(plan.queries + 4, width)
+        self.begin = nn.Parameter(torch.logit(_spread(plan.queries))) if plan.spread else None
         self.box = nn.Sequential(
             nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 4)
         )
@@ -189,6 +199,10 @@ class Mdetr(nn.Module):
         kinds = plan.kinds
         self.kind = nn.Linear(width, 3)
         self.answers = nn.ModuleList(nn.Linear(width, len(kind)) for kind in (kinds.truth, kinds.numbers, kinds.values))
+        if plan.spread:  # a query begins by looking where it is
+            for decode in self.decoder:
+                with torch.no_grad():
+                    decode.at.ask.weight.copy_(decode.at.key.weight.mul_(2))
 
     def forward(self, word: Tensor, length: Tensor, cells: Cells, programs: Layout | None = None) -> Tensor:
         return self._scores(self._decoded(word, length, cells)[0][-1])
@@ -214,7 +228,7 @@ class Mdetr(nn.Module):
         """What every layer of the decoder says, float[n, queries + 4, width], and the words after the encoder."""
         seen = self.project(self.see(cells.features - 0.5))
         sides = (seen.shape[2], seen.shape[3])
-        picture, where = seen.flatten(2).transpose(1, 2), waves(sides, self.plan.width).to(seen)
+        picture, where = seen.flatten(2).transpose(1, 2), self._told(grid_places(sides)).to(seen)
         if cells.which is not None:
             picture = picture[cells.which]
         there = spoken(word, length)
@@ -226,15 +240,27 @@ class Mdetr(nn.Module):
         for encode in self.encoder:
             memory = encode(memory, place, blank)
         queries, layers = self.query.weight, list[Tensor]()
+        if self.begin is not None:
+            queries = queries + nn.functional.pad(self._told(2 * self.begin.sigmoid() - 1), (0, 0, 0, 4))
         x = memory.new_zeros(len(memory), *queries.shape)
         for decode in self.decoder:
             x = decode(x, queries, memory, place, blank)
             layers.append(x)
         return layers, memory[:, picture.shape[1] :]
 
+    def _told(self, place: Tensor) -> Tensor:
+        """Places, float[n, 2] from -1 to 1, as a network is told them, float[n, width]."""
+        many = self.plan.width // 4
+        return waves(
+            place, torch.linspace(1, TURNS, many) if self.plan.spread else 10_000 ** -(torch.arange(many) / many)
+        )
+
     def _found(self, layer: Tensor, words: Tensor, length: Tensor) -> Found:
         objects = layer[:, : self.plan.queries]
-        middle, size = self.box(objects).sigmoid().chunk(2, dim=-1)
+        box = self.box(objects)
+        if self.begin is not None:
+            box = box + nn.functional.pad(self.begin.flip(-1), (0, 2), value=SMALL)
+        middle, size = box.sigmoid().chunk(2, dim=-1)
         query, word = (
             nn.functional.normalize(project(x), dim=-1)
             for project, x in ((self.near_query, objects), (self.near_word, words))
@@ -299,9 +325,17 @@ def matching(found: Found, targets: Targets, share: Tensor) -> Tensor:
     return torch.from_numpy(np.maximum(chosen, 0)).to(found.boxes.device)
 
 
-def waves(sides: tuple[int, int], width: int) -> Tensor:
-    """Where the cells of a map are, as sines and cosines of ever longer waves, float[h w, width]."""
-    place = (grid_places(sides) + 1) * pi  # from 0 to a whole turn
-    many = width // 4
-    each = place[..., None] / 10_000 ** (torch.arange(many) / many)  # [h w, 2, many]
-    return nn.functional.pad(torch.cat([each.sin(), each.cos()], dim=-1).flatten(1), (0, width - 4 * many))
+def waves(place: Tensor, turns: Tensor) -> Tensor:
+    """Places as sines and cosines that turn so often from one side of the picture to the other.
+
+    float[n, 2] from -1 to 1, float[w] -> float[n, 4 w]
+    """
+    each = ((place + 1) * pi)[..., None] * turns.to(place)
+    return torch.cat([each.sin(), each.cos()], dim=-1).flatten(1)
+
+
+def _spread(many: int) -> Tensor:
+    """So many places all over a picture, row by row, float[many, 2] from 0 to 1."""
+    side = ceil(many**0.5)
+    middles = (torch.arange(side) + 0.5) / side
+    return torch.cartesian_prod(middles, middles)[:many]
