@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from recombine.render.schematic import canvas, element, number, words
 from recombine.report.figures import FONT, colour_of, room_for, writing
 
-_CELL, _TURN = 22, 0.766  # a cell, and how far labels at 50 degrees reach up
+_CELL, _LETTER = 22, 7.2  # a cell, a letter of a label
+_UP, _ASIDE = 0.766, 0.643  # how far labels at 50 degrees reach up, and to the right
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,9 @@ class Heat:
 
 def heat_map(heat: Heat) -> str:
     """Squares that are the fuller the larger the share."""
-    left, top = room_for(heat.rows), 30 + _TURN * 7.2 * max(map(len, heat.columns), default=0)
-    wide = left + _CELL * len(heat.columns) + room_for(heat.says) + 30
+    left, top = room_for(heat.rows), 30 + _UP * _LETTER * max(map(len, heat.columns), default=0)
+    ends = [_CELL * (i + 0.5) + _ASIDE * _LETTER * len(one) for i, one in enumerate(heat.columns)]
+    wide = left + max(_CELL * len(heat.columns) + room_for(heat.says), *ends, 0) + 30
     high = top + _CELL * len(heat.rows) + 12
     body = [_label(one, left + _CELL * (i + 0.5), top - 8) for i, one in enumerate(heat.columns)]
     for i, row in enumerate(heat.values):
