@@ -20,7 +20,7 @@ from recombine.store.engine import Progress, silent
 from recombine.store.errors import UserError
 from recombine.store.paths import remove, within
 from recombine.store.recipe import Recipe
-from recombine.store.room import need_room
+from recombine.store.room import FULL, need_room
 from recombine.store.store import RECIPE, STAGE, Store, recipe_of
 from recombine.store.untrusted import MOST, parse_json
 from recombine.store.writing import PART, write_atomically, writing
@@ -30,6 +30,7 @@ MANIFEST, BEGUN = "recombine-manifest.json", "recombine-begun.json"
 CHUNK = 2**22
 LARGEST = 2**60
 """Bytes that no file has."""
+ACCESS = "check the address and your permission"
 TRIES = 3
 """How often a file is sent before the way is to blame."""
 
@@ -69,7 +70,8 @@ class Place:
             raise
         except Exception as error:  # every kind of place has its own
             said = " ".join(str(error).split())[:200] or type(error).__name__
-            raise UserError(f"{self.url} cannot be {what} ({said}); check the address and your permission") from error
+            advice = "free some room there" if getattr(error, "errno", None) in FULL else ACCESS
+            raise UserError(f"{self.url} cannot be {what} ({said}); {advice}") from error
 
     def read(self, name: str) -> bytes | None:
         """A small file, if it is there."""
@@ -98,6 +100,17 @@ class Place:
             except (TypeError, NotImplementedError):  # a place that knows no such mode
                 self.fs.pipe_file(self.at(name), content)
             return True
+
+    def claim(self, name: str, content: bytes) -> bool:
+        """Have a small file say this, unless it says something else: a stopped try has left its beginning at most."""
+        if self.create(name, content):
+            return True
+        found = self.read(name) or b""
+        if found != content and content.startswith(found):
+            with self.told("written"):
+                self.fs.pipe_file(self.at(name), content)
+            found = self.read(name) or b""
+        return found == content
 
     def size(self, name: str) -> int | None:
         """Bytes of a file, if it is there."""
@@ -153,19 +166,19 @@ def push(folder: str | Path, place: str, progress: Progress = silent) -> str:
     folder, there = Path(folder), Place(place)
     files = sums_of_folder(folder)
     said = _json({"format": FORMAT, "files": {name: one._asdict() for name, one in files.items()}})
-    if (found := there.read(MANIFEST)) is not None:
-        if found == said:
-            return there.url
+    if (found := there.read(MANIFEST)) == said:
+        return there.url
+    if found is not None and not said.startswith(found):
         raise UserError(f"{place} holds something else already; nothing there is replaced: choose another place")
     if there.read(BEGUN) is None:
         _refuse_others(there, files)
-    if not there.create(BEGUN, said) and there.read(BEGUN) != said:
+    if not there.claim(BEGUN, said):
         raise UserError(f"{place} was begun with something else; choose another place, or remove what is there")
     for number, (name, one) in enumerate(files.items()):
         progress("files sent", number, len(files))
         _send(there, folder / name, name, one)
     progress("files sent", len(files), len(files))
-    if not there.create(MANIFEST, said) and there.read(MANIFEST) != said:
+    if not there.claim(MANIFEST, said):
         raise UserError(f"{place} was finished by somebody else meanwhile; choose another place")
     return there.url
 

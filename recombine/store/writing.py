@@ -21,6 +21,7 @@ from pathlib import Path
 from recombine.store.checksums import SUMS, Region, checksum, damaged, draft_around, mend, note, sums_of
 from recombine.store.errors import UserError
 from recombine.store.paths import remove
+from recombine.store.room import FULL
 
 PART = ".part-"
 DRAFT = ".draft-"
@@ -130,7 +131,8 @@ def write_atomically(
             note(draft, Region(str(path.relative_to(draft)), checksum(part)), *also)
         os.replace(part, path)
     except OSError as error:
-        error.filename = error.filename or str(path)  # a write that fails knows no name
+        if error.errno in FULL or not error.filename:  # a write that fails knows no name, a copy that of its source
+            error.filename = str(path)
         raise
     finally:
         part.unlink(missing_ok=True)

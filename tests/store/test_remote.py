@@ -1,7 +1,9 @@
 """Push and pull: the same bytes there and back, resumable, never replaced; to files, memory and a mock of S3."""
 
+import errno
 import io
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -120,6 +122,31 @@ def test_a_damaged_file_is_refused_and_sent_again(folder: Path, tmp_path: Path) 
     (tmp_path / "there" / MANIFEST).unlink()
     push(folder, place)
     assert file.read_text() == "a card"
+
+
+@pytest.mark.parametrize("name", [BEGUN, MANIFEST])
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_a_push_that_was_stopped_while_it_said_what_it_is_goes_on(
+    folder: Path, place: str, tmp_path: Path, name: str, share: float
+) -> None:
+    """As a full disk stops it, or a kill: half a file is there, or nothing of it."""
+    other, there = Place(f"file://{tmp_path}/other"), Place(place)
+    push(folder, other.url)
+    said = other.read(name) or b""
+    assert there.create(name, said[: int(share * len(said))])
+    push(folder, place)
+    assert there.read(name) == said
+    assert contents(pull(place, tmp_path / "back")) == contents(folder)
+
+
+def test_a_full_place_is_told(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    there = Place(f"file://{tmp_path}/there")
+    monkeypatch.setattr(type(there.fs), "put_file", full)
+    with pytest.raises(UserError, match=r"\(\[Errno 28\] No space left on device\); free some room there"):
+        push(folder, there.url)
 
 
 def test_two_who_push_do_not_mix(folder: Path, tmp_path: Path) -> None:

@@ -84,6 +84,16 @@ def test_who_scores_asks_for_the_room_of_the_data(
     assert not [*(tmp_path / "home").rglob("*.parquet")]
 
 
+@pytest.mark.parametrize("benchmark", ["clevr", "closure", "super-clevr"])
+def test_who_splits_asks_for_the_room_of_the_data(
+    benchmark: str, invoke: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECOMBINE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(room.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 10_000}))
+    refused(invoke("split", benchmark, "--out", tmp_path / "split.json"), "free: choose a smaller scale")
+    assert not [*(tmp_path / "home").rglob("*.parquet")] and not (tmp_path / "split.json").exists()
+
+
 def test_a_training_asks_for_the_room_of_its_runs_before_it_makes_its_data(
     invoke: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -244,6 +244,15 @@ def test_a_full_disk_is_an_error_and_leaves_nothing(tmp_path: Path, monkeypatch:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_of_a_copy_the_full_place_is_named(tmp_path: Path) -> None:
+    def copy(part: Path) -> None:
+        raise OSError(errno.ENOSPC, "full", str(tmp_path / "source"), None, str(part))
+
+    with pytest.raises(OSError, match=r"full: .*copy'") as error:
+        write_atomically(tmp_path / "copy", copy)
+    assert error.value.filename == str(tmp_path / "copy")
+
+
 @pytest.mark.parametrize("content", [b"", b"\x93NUMPY", b"x" * 200])
 def test_a_damaged_array_is_named(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.npy").write_bytes(content)

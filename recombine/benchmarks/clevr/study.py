@@ -187,6 +187,7 @@ class Clevr(Study):
 
     def split_items(self) -> Items:
         """The programs of the training questions."""
+        self.store.need(self.study.size_estimate(["train"]))
         return items_of(of_exam.training(self.study))
 
     def row_sets(self, splits: Splits = (), part: PartName = "test") -> Sequence[RowSet]:

@@ -258,6 +258,7 @@ class SuperClevr(Study):
 
     def split_items(self) -> Items:
         """The programs of the training questions about objects."""
+        self.need_room()
         return items_of(of_exam.training(self.study, "object"))
 
     def scales_for(self, rows: int) -> Iterable[SuperClevrScale]:
