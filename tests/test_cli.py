@@ -12,6 +12,7 @@ import pytest
 
 from recombine import benchmarks, cli
 from recombine.benchmarks import laws
+from recombine.benchmarks.closure.study import Closure
 from recombine.benchmarks.curi import pipeline
 from recombine.benchmarks.curi.pipeline import SCALES, Scale
 from tests.commands import Run
@@ -313,6 +314,15 @@ def test_an_interrupted_run_resumes(tmp_path: Path, how: signal.Signals) -> None
 def test_a_lack_of_memory_is_told_and_a_bug_is_not_hidden(error: Exception, told: bool) -> None:
     said = cli._in_words(error)
     assert ("not enough memory" in said) if said else not told
+
+
+def test_the_end_of_a_file_is_no_interruption(invoke: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended(self: Closure) -> None:
+        raise EOFError("a surprise")
+
+    monkeypatch.setattr(Closure, "list", ended)
+    with pytest.raises(EOFError, match="a surprise"):
+        invoke("list", "closure")
 
 
 def test_the_shards_are_small_enough_to_resume() -> None:

@@ -242,7 +242,9 @@ def _code() -> int:
         where = f" ({error.filename})" if error.filename else ""
         advice = ADVICE.get(error.errno or 0, "choose another path")
         return _fail(f"{error.strerror or error}{where}; {advice}, then run it again")
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, typer.Abort) as stop:
+        if isinstance(stop.__cause__, EOFError):  # Typer takes the end of any file for the end of what a user types
+            raise stop.__cause__ from None
         return INTERRUPTED
     except Exception as error:
         said = _in_words(error)
