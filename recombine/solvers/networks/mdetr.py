@@ -188,7 +188,8 @@ class Mdetr(nn.Module):
         self.project, self.read = nn.Conv2d(channels, width, 1), _Reader(plan)
         sizes = (width, plan.heads, plan.inner, plan.dropout)
         self.encoder = nn.ModuleList(_Encode(*sizes) for _ in range(plan.layers))
-        self.decoder = nn.ModuleList(_Decode(*sizes) for _ in range(plan.layers))
+        decoder = [_Decode(*sizes) for _ in range(plan.layers)]
+        self.decoder = nn.ModuleList(decoder)
         self.query = nn.Embedding(plan.queries + 4, width)
         self.begin = nn.Parameter(torch.logit(_spread(plan.queries))) if plan.spread else None
         self.box = nn.Sequential(
@@ -199,10 +200,10 @@ class Mdetr(nn.Module):
         kinds = plan.kinds
         self.kind = nn.Linear(width, 3)
         self.answers = nn.ModuleList(nn.Linear(width, len(kind)) for kind in (kinds.truth, kinds.numbers, kinds.values))
-        if plan.spread:  # a query begins by looking where it is
-            for decode in self.decoder:
-                with torch.no_grad():
-                    decode.at.ask.weight.copy_(decode.at.key.weight.mul_(2))
+        if plan.spread:
+            with torch.no_grad():
+                for layer in decoder:  # a query begins by looking where it is
+                    layer.at.ask.weight.copy_(layer.at.key.weight.mul_(2))
 
     def forward(self, word: Tensor, length: Tensor, cells: Cells, programs: Layout | None = None) -> Tensor:
         return self._scores(self._decoded(word, length, cells)[0][-1])
