@@ -137,6 +137,7 @@ def _seen(
         scores, steps = network.look(word, length, cells)
         rows = tuple(f"step {i}" for i in range(1, len(steps) + 1))
         heard, seen = (tuple(_rows(step[part])[0] for step in steps) for part in (0, 1))
+        places = places if network.nothing is None else (*places, "nothing")
         looks = (
             Heat("Attention to words", rows, tuple(said), heard),
             Heat("Attention to the scene", rows, places, seen),

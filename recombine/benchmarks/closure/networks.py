@@ -235,6 +235,9 @@ class ClosureNetworks(Networks[Data]):
         if job.split == FEW_SHOT:
             study.few_shot(TESTS)
 
+    def version(self, model: str) -> int:
+        return 2 if model == "mac" else 1
+
     def tested(self, job: Job, study: Data) -> dict[str, Any]:
         return {"questions": self._questions(job, study), "generator": Path(job.options.generator).name}
 

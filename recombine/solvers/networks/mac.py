@@ -3,6 +3,9 @@
 A biLSTM reads the question. In every step a control vector attends to words, and a memory reads from the cells what
 control and memory ask for, and is written anew. No gate, no attention to earlier steps; the question goes into the
 output. What does not depend on the memory is worked out once for all steps.
+
+A set of objects has one cell more, in which there is nothing, as most cells of a map show the ground: what is read is a
+mean, and without something else to look at one object and three would be read alike.
 """
 
 from dataclasses import dataclass
@@ -41,6 +44,7 @@ class Mac(nn.Module):
         self.stem = Stem(plan.shape, width)
         self.words = Words(plan.words, plan.word, width // 2)
         self.begin_control, self.begin_memory = (nn.Parameter(torch.zeros(width)) for _ in range(2))
+        self.nothing = nn.Parameter(torch.zeros(width)) if plan.shape.grid is None else None
         self.position = nn.Linear(width, plan.steps * width)
         self.control, self.of_question = nn.Linear(width, width, bias=False), nn.Linear(width, width)
         self.to_word = nn.Linear(width, 1, bias=False)
@@ -60,7 +64,7 @@ class Mac(nn.Module):
 
     def look(self, word: Tensor, length: Tensor, cells: Cells) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
         """The scores, and for every step the attention to words, float[n, t], and to cells, float[n, k]."""
-        seen = self.stem(cells)
+        seen = self._with_nothing(self.stem(cells))
         heard, question = self.words(word, length)
         controls = self._controls(heard, question, spoken(word, length))
         known, alone = self.cell(seen.features), self.alone(seen.features)
@@ -73,6 +77,13 @@ class Mac(nn.Module):
             memory = self.write(torch.cat([read, memory], dim=1))
             looks.append((attended, where))
         return self.out(elu(self.hidden(torch.cat([memory, question], dim=1)))), looks
+
+    def _with_nothing(self, seen: Cells) -> Cells:
+        if self.nothing is None:
+            return seen
+        features = torch.cat([seen.features, self.nothing.expand(len(seen.features), 1, -1)], dim=1)
+        there = None if seen.there is None else nn.functional.pad(seen.there, (0, 1), value=True)
+        return seen._replace(features=features, there=there)
 
     def _controls(self, heard: Tensor, question: Tensor, there: Tensor | None) -> list[tuple[Tensor, Tensor]]:
         """For every step the attention to words and what it gives."""

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from recombine.benchmarks.clevr.answers import ANSWERS
 from recombine.benchmarks.clevr.runner import clevr_functions
 from recombine.solvers.answering import Majority, alike, answer, on_questions, scores
-from recombine.solvers.networks.cells import CellShape, highest
+from recombine.solvers.networks.cells import Cells, CellShape, highest
 from recombine.solvers.networks.film import Film, FilmPlan
 from recombine.solvers.networks.mac import Mac, MacPlan
 from recombine.solvers.networks.modules import put, schedule, take
@@ -95,6 +95,13 @@ def test_a_question_is_answered_in_company_as_alone(name: str, maps: FeatureMaps
         for i in range(0, len(QUESTIONS), 3):  # without anything that is filled up
             alone = scores(network, view, QUESTIONS, np.array([i]))
             assert torch.allclose(together[i], alone[0], atol=1e-12)
+
+
+def test_mac_tells_one_object_from_two_that_look_the_same() -> None:
+    network = small("mac", CellShape(5)).eval()
+    word, length = torch.tensor([[2, 3]]), torch.tensor([2])
+    one, two = (network(word, length, Cells(torch.ones(1, n, 5), torch.ones(1, n, 2))) for n in (1, 2))
+    assert not torch.allclose(one, two, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", MODULAR)
