@@ -361,12 +361,13 @@ def check(job: Job, study: Any, out: Path | None = None) -> None:
     """Refuse a job that cannot be done, before anything is; `out` is where runs of the same name may be."""
     need_torch()
     from recombine.solvers.training.loop import need_device
-    from recombine.solvers.training.run import must_be_same
+    from recombine.solvers.training.run import must_be_same, refuse_trained
 
     need_device(job.training.device)
     refuse_unknown(job.options)
     settings(job.networks, job.model, job.options)
     if out is not None:
+        refuse_trained(out / job.name)
         must_be_same(out / job.name, identity(job))  # before any data are made
     job.networks.check(job, study)
 

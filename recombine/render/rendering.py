@@ -20,7 +20,7 @@ from recombine.store.cards import About
 from recombine.store.durations import time_of
 from recombine.store.engine import Engine, Progress, engine, shard_bounds
 from recombine.store.errors import UserError
-from recombine.store.outputs import Dress, disk_of, draft_of, export, holds, positive
+from recombine.store.outputs import Dress, disk_of, draft_of, export, holds, place_for, positive
 from recombine.store.paths import remove, within
 from recombine.store.recipe import Recipe
 from recombine.store.room import size_text
@@ -385,10 +385,10 @@ def render_scenes(
     """Render the dataset in a folder, by default into one beside `named`."""
     described, world = read(folder)
     chosen = wanted(chosen) if isinstance(chosen, str) else chosen
+    target = place_for(out if out is not None else _beside(named, described, chosen))
     parts = {part: folder / "scenes" / part for part, _ in described.parts}
     given = {part: Given(path, _digest(path, "*.parquet")) for part, path in parts.items()}
     todo = works(described, lambda: given, chosen, format)
-    target = Path(out) if out is not None else _beside(named, described, chosen)
     made = {"rendered": {work.name: work.recipe.digest for work in todo}}
     kinds = ",".join(chosen.kinds)
     card = about(described.benchmark, {"kind": kinds, "size": _look(described, chosen)}) if about else None

@@ -20,6 +20,7 @@ from recombine.store.writing import (
     PART,
     drafts_of,
     folder_of,
+    refuse_busy,
     refuse_taken,
     tidy,
     write_atomically,
@@ -42,7 +43,10 @@ def positive(**numbers: int | None) -> None:
 
 
 def free_folder(out: str | Path | None) -> None:
-    """Refuse a folder that is taken or cannot be made; what a kill at the very end has left beside it goes."""
+    """Refuse a folder that is taken, being written or cannot be made.
+
+    What a kill at the very end has left beside it goes.
+    """
     if out is None:
         return
     try:
@@ -50,6 +54,7 @@ def free_folder(out: str | Path | None) -> None:
     except UserError:
         tidy(Path(out))
         raise
+    refuse_busy(Path(out))
     _can_be_written(Path(out).absolute().parent)
 
 
@@ -67,6 +72,7 @@ def free_file(out: str | Path, endings: Collection[str]) -> Path:
         raise UserError(f"{out}: choose an ending that can be written: {' or '.join(endings)}")
     if out.is_dir():
         raise UserError(f"{out} is a folder; choose the name of a file")
+    refuse_busy(out)
     _can_be_written(out.parent)
     return out
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from recombine.store.checksums import checksum
 from recombine.store.engine import Progress, silent
 from recombine.store.errors import UserError
+from recombine.store.outputs import free_folder
 from recombine.store.paths import remove, within
 from recombine.store.recipe import Recipe
 from recombine.store.room import FULL, need_room
@@ -237,6 +238,7 @@ def artefact_or_folder(what: str, store: Store) -> Path:
 
 def pull(place: str, out: str | Path | None = None, store: Store | None = None, progress: Progress = silent) -> Path:
     """Fetch what was pushed: a dataset into a new folder, an artefact into the store. Every byte is checked."""
+    free_folder(out)
     there = Place(place)
     files = _manifest(there)
     size = sum(one.size for one in files.values())

@@ -25,6 +25,7 @@ from recombine.store.room import FULL
 
 PART = ".part-"
 DRAFT = ".draft-"
+BUSY = "{} is being written by another command; wait until it is done, or choose another place"
 PRIVATE = 0o700
 """The permissions of a draft beside what it becomes: nobody else looks in, or puts anything there."""
 
@@ -87,6 +88,11 @@ def _is_there(descriptor: int, file: Path) -> bool:
     with suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(descriptor), os.lstat(file))
     return False
+
+
+def held(file: Path) -> bool:
+    """Whether another process holds a lock."""
+    return file.is_file() and not file.is_symlink() and not abandoned(file)
 
 
 def abandoned(file: Path) -> bool:
@@ -194,7 +200,7 @@ def writing(out: Path | str, again: bool = False) -> Iterator[Path]:
     except UserError:
         tidy(out)
         raise
-    with _alone(out):
+    with alone(out):
         draft = open_draft(_draft(out, again))
         try:
             yield draft
@@ -218,7 +224,7 @@ def writing_page(page: Path | str) -> Iterator[Path]:
     page = Path(page).absolute()
     if page.is_dir() or page.with_suffix("").is_symlink():
         raise UserError(f"{page} is a folder, or figures beside it would go through a link; choose another name")
-    with _alone(page):
+    with alone(page):
         folder = _draft(page, again=False)
         folder.mkdir(mode=PRIVATE)
         try:
@@ -234,10 +240,10 @@ def writing_page(page: Path | str) -> Iterator[Path]:
 def tidy(out: Path) -> None:
     """Clear away what a kill at the very end has left of a folder that is complete."""
     out = out.absolute()
-    start, lock = f".{out.name}{DRAFT}", out.with_name(f".{out.name}.lock")
+    start, lock = f".{out.name}{DRAFT}", _lock_of(out)
     beside = [path.name for path in out.parent.iterdir()] if out.parent.is_dir() else []
     if lock.name in beside or any(name.startswith(start) for name in beside):
-        with suppress(UserError), _alone(out):  # else another command is at it
+        with suppress(UserError), alone(out):  # else another command is at it
             for path in [path for path in out.parent.iterdir() if path.name.startswith(start)]:
                 if path.is_dir() and not path.is_symlink() and path.lstat().st_uid == os.geteuid():
                     shutil.rmtree(path, ignore_errors=True)
@@ -250,11 +256,21 @@ def refuse_taken(out: Path) -> None:
 
 
 @contextmanager
-def _alone(out: Path) -> Iterator[None]:
+def alone(out: Path) -> Iterator[None]:
     """Keep others out while something is written; what can be seen of it before is seen here."""
-    busy = f"{out} is being written by another command"
-    with folder_of(out), locked(out.with_name(f".{out.name}.lock"), busy, keep=False):
+    out = out.absolute()
+    with folder_of(out), locked(_lock_of(out), BUSY.format(out), keep=False):
         yield
+
+
+def refuse_busy(out: Path) -> None:
+    """Refuse, before any work is done, what another command is writing."""
+    if held(_lock_of(out.absolute())):
+        raise UserError(BUSY.format(out.absolute()))
+
+
+def _lock_of(out: Path) -> Path:
+    return out.with_name(f".{out.name}.lock")
 
 
 def drafts_of(out: Path) -> list[Path]:

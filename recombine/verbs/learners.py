@@ -197,7 +197,7 @@ def results_page(
 ) -> Path:
     """The finished runs of a folder as a page (.html), or as Markdown with figures (.md)."""
     networks, store = networks_of(benchmark), store or Store.default()
-    found, file = read_outcomes(networks, Path(runs)), free_file(out, ENDINGS)
+    file, found = free_file(out, ENDINGS), read_outcomes(networks, Path(runs))
     outcomes = with_ideal(found, store, progress)
     worlds = [(world, groups[0].job) for world, groups in outcomes.worlds()]
     return write_page(outcomes, reference_tables(worlds, store, progress), file)

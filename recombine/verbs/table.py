@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
+from recombine.report.document import ENDINGS
+from recombine.store.outputs import free_file
 from recombine.verbs import Answer, learners
 
 
@@ -18,6 +20,8 @@ def run(
         Path | None, "Keep what finished runs have written here, without weights, and show all there."
     ] = None,
 ) -> Answer:
+    if out is not None:
+        free_file(out, ENDINGS)
     if keep is not None:
         runs = learners.keep(what, runs, keep)
     if out is not None:

@@ -227,7 +227,7 @@ def need_place(out: Path | None, ending: str, folder: bool = False) -> None:
     """Refuse a file, or a folder, that cannot be written, before any work is done."""
     if out is not None and folder and not out.suffix:
         free_folder(out)
-    elif out is not None and (out.suffix != ending or out.is_dir()):
+    elif out is not None:
         free_file(out, (ending,))
 
 

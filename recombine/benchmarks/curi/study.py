@@ -61,7 +61,7 @@ from recombine.solvers.oracle import Oracle
 from recombine.store.engine import Progress
 from recombine.store.errors import UserError
 from recombine.store.key import Key
-from recombine.store.outputs import positive
+from recombine.store.outputs import place_for, positive
 from recombine.store.store import Store
 from recombine.tasks.difficulty import Span
 from recombine.tasks.episodes import Negatives
@@ -331,8 +331,9 @@ class Curi(Study):
         tell: Tell = quiet,
     ) -> Path:
         """Write episodes as rows to a new folder, with the pictures or sounds that they use."""
+        place = place_for(out)
         asked = self.asked_rows(splits, part, form, first, render, size, difficulty, negatives=negatives)
-        return write_rows(asked, Path(out), format, {"held out": self._own_splits()}, tell)
+        return write_rows(asked, place, format, {"held out": self._own_splits()}, tell)
 
     def atom(self, symbol: Symbol) -> str | None:
         return atom(symbol)

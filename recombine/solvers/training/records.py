@@ -13,7 +13,7 @@ from recombine.store.errors import UserError
 from recombine.store.paths import within
 from recombine.store.store import read_table
 from recombine.store.untrusted import read_bytes, read_json
-from recombine.store.writing import write_atomically, write_text
+from recombine.store.writing import alone, write_atomically, write_text
 
 FORMAT = 2
 RESULTS = "results.json"
@@ -78,6 +78,11 @@ def keep(out: Path, kept: Path, benchmark: str) -> list[str]:
 
     Tables are made of it as of the runs themselves. A run that is kept already is written again.
     """
+    with alone(kept):
+        return _kept(out, kept, benchmark)
+
+
+def _kept(out: Path, kept: Path, benchmark: str) -> list[str]:
     names = []
     for run, config, results in runs_of(out, benchmark):
         if results is None:

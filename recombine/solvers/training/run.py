@@ -31,8 +31,10 @@ from recombine.store.errors import UserError
 from recombine.store.paths import within
 from recombine.store.room import need_room
 from recombine.store.untrusted import read_json
-from recombine.store.writing import clear_parts, locked, write_atomically, write_text
+from recombine.store.writing import clear_parts, held, locked, write_atomically, write_text
 
+LOCK = "training.lock"
+BUSY = "{} is being trained by another process; wait until it is done, or choose another folder"
 SAID = {"images": "data seed"}
 """What a part of an identity is called on the command line, where that is another word."""
 
@@ -72,11 +74,11 @@ class Run:
             yield
             return
         try:
-            within(self.folder, "checkpoints").mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(f"{self.folder} cannot be made ({error.strerror}); choose another folder") from None
-        busy = f"{self.folder} is being trained by another process; wait until it is done, or choose another folder"
-        with locked(self.folder / "training.lock", busy):
+        with locked(self.folder / LOCK, BUSY.format(self.folder)):
+            within(self.folder, "checkpoints").mkdir(exist_ok=True)
             clear_parts(self.folder)
             must_be_same(self.folder, {name: value for name, value in self.identity.items() if name != "format"})
             _write_json(self.config, {**self.identity, "length": self.length})
@@ -176,6 +178,12 @@ def _version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
+
+
+def refuse_trained(folder: Path) -> None:
+    """Refuse, before any work is done, a run that another process trains."""
+    if held(folder / LOCK):
+        raise UserError(BUSY.format(folder))
 
 
 def _read_json(file: Path, kind: type) -> Any:
