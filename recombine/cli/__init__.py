@@ -18,8 +18,8 @@ from rich.text import Text
 from recombine import __version__, benchmarks
 from recombine.benchmarks.subjects import SUBJECTS, subject
 from recombine.cli.options import Option, command, options_of
-from recombine.store.errors import UserError
-from recombine.store.text import console
+from recombine.store.errors import LONGEST, UserError
+from recombine.store.text import console, one_line, shortened
 from recombine.verbs import VERBS, Answer, Verb
 
 out_console, note_console = console(), console(stderr=True)
@@ -263,5 +263,6 @@ def _in_words(error: Exception) -> str | None:
 
 
 def _fail(message: str) -> int:
-    note_console.print(f"Error: {message}", style="red", markup=False, highlight=False, soft_wrap=True)
+    said = one_line(shortened(message, LONGEST))
+    note_console.print(f"Error: {said}", style="red", markup=False, highlight=False, soft_wrap=True)
     return 2

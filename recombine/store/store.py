@@ -32,7 +32,7 @@ from recombine.store.parquet import MOST_BYTES, measured
 from recombine.store.paths import remove, within
 from recombine.store.recipe import Recipe
 from recombine.store.room import need_room, size_text
-from recombine.store.text import plain
+from recombine.store.text import one_line
 from recombine.store.untrusted import read_json
 from recombine.store.writing import (
     PART,
@@ -61,7 +61,7 @@ STAGE = re.compile(r"(?!(locks|drafts)$)[\w-]+")
 
 def print_warning(sentence: str) -> None:
     """Print one line to stderr."""
-    print(plain(sentence), file=sys.stderr)
+    print(one_line(sentence), file=sys.stderr)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ KEPT = "\n\t"
 HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Categories of characters that show nothing, and may steer a terminal or turn the direction of writing."""
 _PRINTABLE = re.compile(r"[\n\t -~]*")
+_BREAK = re.compile(r"\s*[\n\t]\s*")
 _MARKS = re.compile(r"[\\`*|~$]|(?<!\w)_|_(?!\w)")
 _BRACKETS = re.compile(r"[\[\]]")
 _LINK = re.compile(r"\][(\[:]")
@@ -35,6 +36,15 @@ def plain(text: str) -> str:
     if _PRINTABLE.fullmatch(text):
         return text
     return "".join(letter for letter in text if letter in KEPT or unicodedata.category(letter) not in HIDDEN)
+
+
+def one_line(text: str) -> str:
+    """The text without control characters and breaks of lines.
+
+    >>> one_line("there is no split 'a\\n\\tb'")
+    "there is no split 'a b'"
+    """
+    return _BREAK.sub(" ", plain(text)).strip()
 
 
 def shortened(text: str, most: int) -> str:
