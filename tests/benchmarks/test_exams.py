@@ -1,7 +1,7 @@
 """The exams of every benchmark: what they score is what the studies score, and nobody sees what is hidden."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from recombine import Curi
 from recombine.benchmarks.clevr import exam as clevr
 from recombine.benchmarks.clevr.pipeline import ClevrPipeline, ClevrScale
+from recombine.benchmarks.clevr.runner import clevr_functions
+from recombine.benchmarks.clevr.tallies import tallied
 from recombine.benchmarks.closure import exam as closure
 from recombine.benchmarks.closure.pipeline import ClosurePipeline
 from recombine.benchmarks.concept_world import exam as concept_world
@@ -24,6 +26,7 @@ from recombine.benchmarks.curi.pipeline import CuriPipeline
 from recombine.metrics.confusion import confusion, f1
 from recombine.metrics.scores import average_precision
 from recombine.solvers.baselines import BASELINES, Chance
+from recombine.solvers.questions import Questions
 from recombine.solvers.sitting import Answering, answered, sit, taught
 from recombine.solvers.user_solver import own
 from recombine.store.errors import UserError
@@ -365,3 +368,10 @@ def test_a_solver_that_peeks_is_caught(cases: dict[str, Case]) -> None:
         return not np.array_equal(answered(make(piece), piece), answered(make(other), other))
 
     assert differs(Peeking) and not differs(lambda piece: Chance())
+
+
+def test_a_test_without_questions_has_no_scores() -> None:
+    """Their mean would be no number, with which results could not be read again."""
+    none = Questions(*(np.zeros((0, 1), np.int64) for _ in fields(Questions)))
+    with pytest.raises(UserError, match="a test has no questions"):
+        tallied(none, lambda _: {"right": np.zeros(0, bool)}, clevr_functions())

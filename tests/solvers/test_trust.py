@@ -17,7 +17,7 @@ pytest.importorskip("torch", reason="networks need PyTorch: pip install 'recombi
 
 from recombine.solvers.training import checkpoint
 from recombine.solvers.training.loop import load_best, train
-from recombine.solvers.training.records import keep, read_config, read_metrics, read_results
+from recombine.solvers.training.records import keep, read_config, read_metrics, read_results, write_results
 from recombine.solvers.training.tensors import METADATA, read_tensors, write_tensors
 from recombine.solvers.training.weights import write_weights
 from recombine.store.errors import UserError
@@ -193,6 +193,20 @@ def test_a_damaged_run_folder_is_named(whole: Path, tmp_path: Path, text: str) -
         (folder / name).write_text(text, encoding="latin-1")
         with pytest.raises(UserError, match=name):
             read(folder)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), np.float64("nan")])
+def test_results_that_could_not_be_read_again_are_not_written(whole: Path, tmp_path: Path, value: float) -> None:
+    folder = copied(whole, tmp_path / "run")
+    write_results(folder, {"scores": {"easy": {"right": 0.5}}, "f1": [[0.5]]})
+    before = read_results(folder)
+    for results, name in (
+        ({"scores": {"easy": {"right": value}}}, "scores easy right"),
+        ({"f1": [[0, value]]}, "f1 0 1"),
+    ):
+        with pytest.raises(UserError, match=f"gives no number for '{name}'"):
+            write_results(folder, results)
+        assert read_results(folder) == before
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from recombine.benchmarks.clevr.runner import ILL_FORMED, Runner
 from recombine.metrics.intervals import Interval, share
 from recombine.solvers.programs import SPECIAL, Functions, Layout
 from recombine.solvers.questions import Questions
+from recombine.store.errors import UserError
 
 Asked = Callable[[Questions], Mapping[str, np.ndarray]]
 """What someone makes of questions about scenes: which are `right`, and more, bool[n] each."""
@@ -54,6 +55,8 @@ def tallied(questions: Questions, asked: Asked, functions: Functions, images: bo
 
     With `images`, also how many of the questions about each image are right, and how many there are.
     """
+    if not len(questions):
+        raise UserError("a test has no questions, so that nothing can be said of it; take a larger scale")
     marks = asked(questions)
     right, many = marks["right"], np.bincount(questions.image)
     by_image = {"right": np.bincount(questions.image, right).astype(int).tolist(), "asked": many.tolist()}

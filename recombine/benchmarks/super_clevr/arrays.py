@@ -150,6 +150,7 @@ class Data:
         """The questions about the first so many images, by default all; of a split, those of its side."""
         many = images or self.at(variant).count(part)
         found, rows = Questions.open(self.arrays_folder(variant, part, kind, many)), self._rows(variant, part, many)
+        need_questions(np.arange(len(found)), variant, part)
         return found if rows is None else found.rows(rows)
 
     def _rows(self, variant: str, part: Part, images: int) -> np.ndarray | None:

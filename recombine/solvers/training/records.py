@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -69,8 +70,22 @@ def read_results(folder: Path) -> dict[str, Any] | None:
 
 def write_results(folder: Path, results: Mapping[str, Any]) -> None:
     """Keep what a run scored, with the length of its training, which may be extended later."""
+    if lost := next(_no_numbers(results), None):
+        raise UserError(
+            f"the test of {folder} gives no number for {lost}; test it on more, or train it again elsewhere"
+        )
     length = {"length": read_config(folder)["length"]}
     write_text(folder / RESULTS, json.dumps({**results, **length}, indent=1) + "\n")
+
+
+def _no_numbers(found: Any, name: str = "") -> Iterator[str]:
+    """The names of what is not finite, which could not be read again."""
+    if isinstance(found, Mapping | list | tuple):
+        inside = found.items() if isinstance(found, Mapping) else enumerate(found)
+        for key, one in inside:
+            yield from _no_numbers(one, f"{name} {key}".strip())
+    elif isinstance(found, float) and not isfinite(found):
+        yield f"'{name}'"
 
 
 def keep(out: Path, kept: Path, benchmark: str) -> list[str]:
