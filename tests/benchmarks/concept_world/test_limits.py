@@ -32,6 +32,11 @@ HARD = {
         ),
         "it",
     ),
+    "thousands of alternatives": (
+        "grid 64 by 64\nconcept it(Z): Z == (a, b) and "
+        + " and ".join(f"(a.x_loc + {i % 29} <= b.x_loc or b.y_loc <= a.y_loc + {i % 7})" for i in range(2_000)),
+        "it",
+    ),
     "a long row": (
         f"grid 512 by 512\nconcept it(Z): Z == ({', '.join(f'v{i}' for i in range(200))}) and "
         + " and ".join(f"v{i}.x_loc < v{i + 1}.x_loc" for i in range(199)),
@@ -50,6 +55,15 @@ def test_what_would_never_end_is_stopped(tmp_path: Path, case: str, what) -> Non
     with pytest.raises(Exceeded, match=r"was stopped after 0\.5 s; allow more with limit"):
         what(tmp_path / "it.concepts", concept=name, limit=0.5)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1e6
+
+
+@pytest.mark.parametrize("word, many", [("and", 5_000), ("or", 2_000)])
+def test_thousands_of_conditions_are_counted_and_drawn(tmp_path: Path, word: str, many: int) -> None:
+    text = f" {word} ".join(f"a.x_loc + {i % 29} {'!=' if word == 'and' else '<='} b.x_loc" for i in range(many))
+    (tmp_path / "it.concepts").write_text(f"grid 64 by 64\nconcept it(Z): Z == (a, b) and ({text})\n")
+    told: list[str] = []
+    assert count(tmp_path / "it.concepts", progress=lambda label, *_: told.append(label)).images > 1e8
+    assert len(draw(tmp_path / "it.concepts").images) == 1 and told, "nothing tells how far it is"
 
 
 def test_numbers_beyond_numbers_are_told(tmp_path: Path) -> None:
