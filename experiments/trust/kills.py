@@ -188,6 +188,7 @@ COMMANDS = {
     "report (.html)": Command(["report", "concept-world", *TINY, "--out", "report.html"], [PLAIN[:-2]]),
     "report clevr": Command(["report", "clevr", *DEMO, "--out", "page/report.md"], [["make", "clevr", *DEMO]]),
     "report closure": Command(["report", "closure", *FEW, "--out", "page/report.md"], [["make", "closure", *FEW]]),
+    "report super-clevr": Command(["report", "super-clevr", *DEMO, "--out", "page/report.md"], [["make", "super-clevr", *DEMO]]),
     "report human": Command(
         ["report", "human", "--judgements", "people.txt", "--out", "page/report.md"], files={"people.txt": PEOPLE}
     ),
