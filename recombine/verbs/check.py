@@ -32,11 +32,11 @@ def run(
 
 
 def _certified(folder: Path, open: Open) -> Answer:
-    from recombine.benchmarks.fresh import certificate_of, changed
+    from recombine.benchmarks.fresh import CERTIFICATE, certificate_of, changed, order_in
 
-    found = changed(folder, open)
-    said = certificate_of(folder)
-    fine = f"{folder}: everything is as the seed gives it: {said['command']}"
+    found, said = changed(folder, open), certificate_of(folder)
+    order = order_in(said, folder / CERTIFICATE)
+    fine = f"{folder}: everything is as the seed gives it: {order.command()}"
     data = {"folder": str(folder), "fine": found is None, "changed": found, "digest": said.get("digest")}
     return Answer((found or fine,), data, code=0 if found is None else 1)
 

@@ -197,6 +197,14 @@ def test_a_changed_folder_ends_with_one(copied: Path, invoke: Run) -> None:
     assert ran.code == 1 and "was changed after it was written: its digest is not that of what it says" in ran.said
 
 
+def test_a_certificate_without_its_command_ends_with_one(copied: Path, invoke: Run) -> None:
+    said = certificate(copied)
+    del said["command"]
+    (copied / CERTIFICATE).write_text(json.dumps(said))
+    ran = invoke("check", "--certificate", copied)
+    assert ran.code == 1 and "was changed after it was written" in ran.said
+
+
 def nonsense(name: str, value: object) -> Callable[[Path], None]:
     def change(folder: Path) -> None:
         said = certificate(folder)
