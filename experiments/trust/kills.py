@@ -188,7 +188,9 @@ COMMANDS = {
     "report (.html)": Command(["report", "concept-world", *TINY, "--out", "report.html"], [PLAIN[:-2]]),
     "report clevr": Command(["report", "clevr", *DEMO, "--out", "page/report.md"], [["make", "clevr", *DEMO]]),
     "report closure": Command(["report", "closure", *FEW, "--out", "page/report.md"], [["make", "closure", *FEW]]),
-    "report super-clevr": Command(["report", "super-clevr", *DEMO, "--out", "page/report.md"], [["make", "super-clevr", *DEMO]]),
+    "report super-clevr": Command(
+        ["report", "super-clevr", *FEW, "--out", "page/report.md"], [["make", "super-clevr", *FEW]]
+    ),
     "report human": Command(
         ["report", "human", "--judgements", "people.txt", "--out", "page/report.md"], files={"people.txt": PEOPLE}
     ),
@@ -316,6 +318,7 @@ def scales() -> None:
     closure.CLOSURE_SCALES["many"] = closure.ClosureScale("many", 150, 20, 1, 10, closure=(36, 36, 36))
     closure.CLOSURE_SCALES["few"] = closure.ClosureScale("few", 40, 60, 20, 4, closure=(36, 36, 36))
     super_clevr.SCALES["tiny"] = super_clevr.SuperClevrScale("tiny", 2, 1, 1, 2, 2)
+    super_clevr.SCALES["few"] = super_clevr.SuperClevrScale("few", 10, 10, 10, 10, 10)
     sys.modules["trackio"] = tracker()
 
 
