@@ -141,8 +141,9 @@ def test_vehicles_are_refused_by_the_parser_of_solids(invoke: Run, tmp_path: Pat
     pixels = world.stage.draw(world.sample(8, Key(5)), 320, 240, ("rgb",)).rgb
     assert pixels is not None and (sight.parser().perceive(pixels).strange > 1).all()
     (tmp_path / "vehicles.png").write_bytes(png(pixels[0]))
-    said = invoke("perceive", str(tmp_path / "vehicles.png"))
-    assert said.code == 2 and "does not look like a picture of clevr" in said.err.replace("\n", " ")
+    for words in (["perceive"], ["answer", "--question", "How many buses are there?"]):
+        said = invoke(*words, str(tmp_path / "vehicles.png"))
+        assert said.code == 2 and "does not look like a picture of clevr" in said.err.replace("\n", " ")
 
 
 @pytest.mark.skipif(not (DATA / "super-clevr" / "images").exists(), reason="needs real images of Super-CLEVR")

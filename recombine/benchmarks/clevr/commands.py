@@ -47,8 +47,8 @@ def answer(
 
     if (other := _of_another(parser, "answer")) is not None:
         return other(image, question=question)
-    program = read_any(question)
     found = sight.look(image, parser if parser and str(parser) != "clevr" else sight.FILE)
+    program = read_any(question)
     plain = plain_scene(found.scenes, 0, found.related)
     steps = [english for _, english in steps_in_words(program, plain)]
     said = _answered(program, plain)

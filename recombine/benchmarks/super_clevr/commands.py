@@ -32,8 +32,8 @@ def answer(image: Path, *, question: str, parser: Path | None = None, progress: 
     from recombine.benchmarks.super_clevr.reasoning import REASONERS, surest
 
     world = sight.VehicleWorld()
-    program, dialect = english_of(world).read(question), dialect_of(world)
     found = sight.look(image, parser or sight.FILE)
+    program, dialect = english_of(world).read(question), dialect_of(world)
     plain = surest(found.scenes, 0, dialect)
     steps = [english for _, english in steps_in_words(program, plain)]
     chances = REASONERS["p-nsvqa-joint"]([program], np.zeros(1, int), found.perceived, world, dialect)[0]

@@ -74,8 +74,9 @@ def test_solids_are_refused_by_the_parser_of_vehicles(invoke: Run, tmp_path: Pat
     pixels = raytrace(ClevrWorld(low=5).sample(1, Key(3)), 320, 240, ("rgb",)).rgb
     assert pixels is not None
     (tmp_path / "solids.png").write_bytes(png(pixels[0]))
-    said = invoke("perceive", str(tmp_path / "solids.png"), "--parser", "super-clevr")
-    assert said.code == 2 and "does not look like a picture of super-clevr" in said.err.replace("\n", " ")
+    for words in (["perceive"], ["answer", "--question", "How many cubes are there?"]):
+        said = invoke(*words, str(tmp_path / "solids.png"), "--parser", "super-clevr")
+        assert said.code == 2 and "does not look like a picture of super-clevr" in said.err.replace("\n", " ")
 
 
 def test_all_solvers_sit_the_exam(tmp_path: Path) -> None:
