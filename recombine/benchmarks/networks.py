@@ -467,6 +467,8 @@ def job_of(config: Mapping[str, Any], folder: Path) -> Job:
         job = replace(networks.read(config, folder), made=str(folder / SPLIT) if (folder / SPLIT).exists() else "")
         if job.model not in networks.models:
             raise KeyError(job.model)
+        if not isinstance(config["data"], Mapping | str):
+            raise TypeError("data")
         refuse_unknown(job.options)
         job = replace(job, training=Training(**config["training"], **config["length"]))
         for part in (job, job.options, job.training):

@@ -14,7 +14,7 @@ from recombine.benchmarks.clevr.answers import ANSWERS
 from recombine.benchmarks.clevr.program import TOKENS
 from recombine.benchmarks.clevr.question_page import QuestionView, question_card
 from recombine.benchmarks.closure.arrays import Data
-from recombine.benchmarks.closure.networks import GENERATOR, MODULAR, NETWORKS, SPANS
+from recombine.benchmarks.closure.networks import GENERATOR, MODULAR, NETWORKS, SPANS, clevr_of
 from recombine.benchmarks.networks import job_of
 from recombine.report.heat import Heat, heat_map
 from recombine.report.page import Section, page
@@ -77,7 +77,7 @@ def look_into(folder: Path, study: Data, one: Questions, view: QuestionView) -> 
 
     config = read_config(folder)
     job = job_of(config, folder)
-    if job.benchmark != "closure" or config["data"]["clevr"] != NETWORKS.data(job, study)["clevr"]:
+    if job.benchmark != "closure" or clevr_of(config, folder) != NETWORKS.data(job, study)["clevr"]:
         raise UserError(
             f"{folder} is no run of closure on the questions of this scale and seed; give its scale and seed"
         )

@@ -36,7 +36,7 @@ from recombine.report.findings import Verdict
 from recombine.report.table import Table
 from recombine.solvers.programs import lay_out, well_formed
 from recombine.solvers.questions import Questions, joined
-from recombine.solvers.training.records import identity_of, read_config
+from recombine.solvers.training.records import as_written, identity_of, read_config
 from recombine.solvers.training.settings import Training
 from recombine.store.checksums import checksum
 from recombine.store.engine import Engine
@@ -405,7 +405,7 @@ class ClosureNetworks(Networks[Data]):
         folder = Path(job.options.generator)
         config, weights = read_config(folder), folder / "checkpoints" / "best.safetensors"
         other = job_of(config, folder)
-        if other.model not in PARSERS or config["data"]["clevr"] != self.data(job, study)["clevr"]:
+        if other.model not in PARSERS or clevr_of(config, folder) != self.data(job, study)["clevr"]:
             raise UserError(f"{folder} is no run of a generator or parser on the same questions; give one as generator")
         if not weights.is_file():
             raise UserError(f"{weights} is not there; train that run first, or give another as generator")
@@ -544,6 +544,12 @@ def _parsed(network: Any, study: Data, questions: Questions) -> dict[str, np.nda
 
     inner = network.generator if isinstance(network, Rewarded) else network
     return parsed(inner, study.runner("val"), questions)
+
+
+def clevr_of(config: Mapping[str, Any], folder: Path) -> Any:
+    """Which questions of CLEVR a run says that it was trained on."""
+    with as_written(folder):
+        return config["data"]["clevr"]
 
 
 def _by_generator(generator: Any, answers: Any, questions: Questions) -> dict[str, np.ndarray]:

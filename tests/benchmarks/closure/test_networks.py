@@ -397,6 +397,22 @@ def test_a_run_on_other_questions_cannot_be_looked_into(runs: Path, data: Data) 
         look_into(runs / "closure-zero-shot-mac-0", other, data.clevr("val").rows(slice(0, 1)), None)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("data_of_it", [None, "x", {}, {"clevr": None}])
+def test_a_run_that_does_not_say_what_it_learnt_from_is_refused(
+    data_of_it: object, runs: Path, data: Data, tmp_path: Path
+) -> None:
+    folder = tmp_path / "closure-zero-shot-generator-0"
+    config = read_config(runs / folder.name) | {"data": data_of_it}
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "checkpoints").symlink_to(runs / folder.name / "checkpoints")
+    with pytest.raises(UserError):
+        look_into(folder, data, data.clevr("val").rows(slice(0, 1)), None)  # type: ignore[arg-type]
+    job = job_for("vector-nmn", generator=str(folder))
+    with pytest.raises(UserError):
+        NETWORKS.examine(job, data, NETWORKS.network(job, data))
+
+
 def test_a_split_that_was_made_is_learnt_and_tested_again_without_its_file(data: Data, tmp_path: Path) -> None:
     file = MadeSplit("mine", "own", "closure", (("filter[color,red]", "filter[shape,cube]"),)).write(
         tmp_path / "a.json"

@@ -218,6 +218,18 @@ def test_a_run_of_another_benchmark_is_refused(study: CuriPipeline, finished: Pa
     assert not list(runs_of(tmp_path, "curi"))
 
 
+@pytest.mark.parametrize("name", ["data", "benchmark", "split", "network", "seed", "training", "length", "scale"])
+def test_a_run_whose_config_lacks_something_is_refused(
+    study: CuriPipeline, finished: Path, tmp_path: Path, name: str
+) -> None:
+    folder = copytree(finished, tmp_path / "other")
+    config = json.loads((folder / "config.json").read_text())
+    for damaged in ({key: one for key, one in config.items() if key != name}, {**config, name: None}):
+        (folder / "config.json").write_text(json.dumps(damaged))
+        with pytest.raises(UserError):
+            examine(folder, study)
+
+
 def test_a_loss_that_is_no_number_leaves_the_last_good_checkpoint(
     study: CuriPipeline, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
