@@ -107,6 +107,8 @@ class Data:
     def at(self, variant: str) -> SuperClevrPipeline:
         """The scenes and questions of a variant."""
         variant = self.base(variant)
+        if variant not in VARIANTS:
+            raise UserError(f"there is no variant {variant!r:.80}; choose one of {', '.join(VARIANTS)}")
         if variant not in self._pipelines:
             asking = VARIANTS[variant].asking()
             self._pipelines[variant] = SuperClevrPipeline(self.scale, self.seed, self.store, self.engine, asking)

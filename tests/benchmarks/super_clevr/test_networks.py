@@ -189,6 +189,11 @@ def test_what_cannot_be_done_is_refused(model: str, split: str, own: dict[str, A
         of_networks.check(job_for(model, split, **own), data)
 
 
+def test_a_variant_that_is_not_there_is_told(data: Data) -> None:
+    with pytest.raises(UserError, match="there is no variant 'nowhere'; choose one of default"):
+        data.at("nowhere")
+
+
 def test_a_split_that_was_made_is_learnt_and_tested_beside_its_control(data: Data, tmp_path: Path) -> None:
     pair = ("filter[color,red]", "count")
     file = MadeSplit("mine", "own", "super-clevr", (pair,)).write(tmp_path / "mine.json")
