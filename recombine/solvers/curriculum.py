@@ -26,7 +26,9 @@ class Lesson(NamedTuple):
 
 
 LAPTOP = (Lesson(4, 5, 0.15), Lesson(6, 8, 0.15))
-"""Then everything."""
+"""NSCL's. Then everything."""
+MODULES = (Lesson(5, 4, 0.15), Lesson(7, 6, 0.15), Lesson(10, 8, 0.15))
+"""Those of module networks. Then everything."""
 PAPER = (
     *(Lesson(3, steps, 5 / 80) for steps in (4, 6, 8)),
     *(Lesson(4, steps, 10 / 80) for steps in (8, 12)),
@@ -46,6 +48,7 @@ def steps_of(token: np.ndarray, filters: frozenset[int]) -> np.ndarray:
 
 def stages(
     lessons: Sequence[Lesson],
+    rows: np.ndarray,
     objects: np.ndarray,
     steps: np.ndarray,
     alike: np.ndarray,
@@ -53,13 +56,14 @@ def stages(
     batch: int,
     key: Key,
 ) -> tuple[Stage, ...]:
-    """The stages of a training of so many steps of batches; each row has so many objects and steps, int[n]."""
-    easy = [np.flatnonzero((objects <= lesson.objects) & (steps <= lesson.steps)) for lesson in lessons]
+    """The stages of a training of so many steps of batches with these rows; each question has so many objects and
+    steps, int[n]."""
+    easy = [rows[(objects[rows] <= lesson.objects) & (steps[rows] <= lesson.steps)] for lesson in lessons]
     early = [
-        early_stage(rows, round(lesson.share * length) * batch, alike, key / number)
-        for number, (rows, lesson) in enumerate(zip(easy, lessons))
+        early_stage(chosen, round(lesson.share * length) * batch, alike, key / number)
+        for number, (chosen, lesson) in enumerate(zip(easy, lessons))
     ]
-    return (*(stage for stage in early if stage is not None), Stage(np.arange(len(objects)), alike=alike))
+    return (*(stage for stage in early if stage is not None), Stage(rows, alike=alike[rows]))
 
 
 def early_stage(rows: np.ndarray, wanted: int, alike: np.ndarray, key: Key) -> Stage | None:

@@ -34,7 +34,7 @@ from recombine.metrics.intervals import Interval
 from recombine.report.document import Chapter
 from recombine.report.findings import Verdict
 from recombine.report.table import Table
-from recombine.solvers.programs import lay_out, well_formed
+from recombine.solvers.programs import SPECIAL, lay_out, well_formed
 from recombine.solvers.questions import Questions, joined
 from recombine.solvers.training.records import as_written, identity_of, read_config
 from recombine.solvers.training.settings import Training
@@ -236,7 +236,7 @@ class ClosureNetworks(Networks[Data]):
             study.few_shot(TESTS)
 
     def version(self, model: str) -> int:
-        return 2 if model == "mac" else 1
+        return 2 if model in ("mac", *MODULAR) else 1
 
     def tested(self, job: Job, study: Data) -> dict[str, Any]:
         return {"questions": self._questions(job, study), "generator": Path(job.options.generator).name}
@@ -348,7 +348,8 @@ class ClosureNetworks(Networks[Data]):
         if job.model != GENERATOR:
             view, seen = (self.view(job, study, source) for source in ("train", "val"))
             must_fit(view, seen.shape, "the view of training scenes")
-            stages = (Stage(rows, alike=alike(job.model, questions, view)[rows]),)
+            near = alike(job.model, questions, view)
+            stages = _lessons(job, questions, rows, near, view) or (Stage(rows, alike=near[rows]),)
             return AnswerObjective(network, view, questions, stages, partial(validated, job.model, seen, held))
         stages = (Stage(rows, alike=by_length(questions)[rows]),)
         validation = partial(parsing_validated, study.runner("val"), surprise, held)
@@ -507,6 +508,20 @@ def _rows(job: Job, study: Data) -> tuple[Questions, np.ndarray]:
         return questions, rows
     few = study.few_shot(TESTS)
     return joined([questions, few]), np.concatenate([rows, np.tile(len(questions) + np.arange(len(few)), TIMES)])
+
+
+def _lessons(job: Job, questions: Questions, rows: np.ndarray, near: np.ndarray, view: Any) -> tuple[Any, ...] | None:
+    """The stages of a module network at laptop size, easy questions first; nothing for others, and for what goes on."""
+    from recombine.solvers.curriculum import MODULES, stages, steps_of
+
+    if job.model not in MODULAR or job.options.size == "paper" or job.options.begin:
+        return None
+    functions, length = clevr_functions(), job.training.steps
+    assert length is not None
+    filters = frozenset(SPECIAL + n for n, word in enumerate(functions.words) if word.startswith("filter"))
+    objects = view.cells(questions.image) if view.shape.grid is None else np.zeros(len(questions), np.int64)
+    key = job.key / "curriculum"
+    return stages(MODULES, rows, objects, steps_of(questions.token, filters), near, length, job.training.batch, key)
 
 
 def _trained(job: Job, study: Data) -> np.ndarray:

@@ -363,7 +363,7 @@ class SuperClevrNetworks(Networks[Data]):
         assert length is not None
         lessons = LONG if job.options.size == "paper" else SHORT
         objects, key = view.cells(questions.image), job.key / "curriculum"
-        found = stages(lessons, objects, steps, near, length, job.training.batch, key)
+        found = stages(lessons, np.arange(len(questions)), objects, steps, near, length, job.training.batch, key)
         return ConceptObjective(network, view, questions, found, validation)
 
     def _writing(self, job: Job, study: Data, network: Any, questions: Questions, held: Questions) -> Any:

@@ -27,6 +27,7 @@ from recombine.benchmarks.closure.networks import MODULAR, NETWORKS, PAPER, TEST
 from recombine.benchmarks.closure.pipeline import ClosurePipeline, ClosureScale
 from recombine.benchmarks.networks import Job, settings
 from recombine.benchmarks.runs import read_outcomes
+from recombine.solvers.curriculum import MODULES
 from recombine.solvers.questions import Questions, Vocabulary
 from recombine.solvers.sitting import answered
 from recombine.solvers.training.loop import Progress, load_best
@@ -298,6 +299,18 @@ def test_they_are_refused_before_any_data_are_made(own: dict[str, Any], said: st
             job_for("vector-nmn", **own), Data(ClosurePipeline(ClevrPipeline(SMALL, 0, store), SMALL.closure))
         )
     assert not [*store.folders()]
+
+
+def test_module_networks_begin_with_easy_questions(data: Data) -> None:
+    job = job_for("vector-nmn-1", steps=100)
+    stages = NETWORKS.objective(job, data, NETWORKS.network(job, data)).stages
+    questions, count = data.clevr("train"), data.scenes("train").count
+    assert len(stages) == 1 + len(MODULES) and len(stages[-1].rows) == len(questions)
+    for lesson, stage in zip(MODULES, stages):
+        assert (count[questions.image[stage.rows]] <= lesson.objects).all()
+        assert questions.size[stage.rows].mean() < questions.size.mean()
+    for other in (job_for("vector-nmn-1", size="paper"), job_for("mac")):
+        assert len(NETWORKS.objective(other, data, NETWORKS.network(other, data)).stages) == 1
 
 
 def test_few_shot_runs_begin_from_the_same_network(runs: Path, data: Data) -> None:

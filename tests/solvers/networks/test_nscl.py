@@ -102,7 +102,7 @@ def test_a_curriculum_shows_easy_questions_first_for_its_share() -> None:
     filters = frozenset(n for n, act in enumerate(concept_language(CLEVR).act) if act == "filter")
     steps, count = steps_of(QUESTIONS.token, filters), SCENES.count[QUESTIONS.image]
     assert (steps <= QUESTIONS.size).all() and (steps < QUESTIONS.size).any()
-    found = stages(LAPTOP, count, steps, QUESTIONS.image.astype(int), 200, 4, Key(0))
+    found = stages(LAPTOP, np.arange(len(steps)), count, steps, QUESTIONS.image.astype(int), 200, 4, Key(0))
     for lesson, stage in zip(LAPTOP, found):
         assert (count[stage.rows] <= lesson.objects).all() and (steps[stage.rows] <= lesson.steps).all()
         shown = len(stage.rows) * stage.epochs
