@@ -241,6 +241,10 @@ class Networks(ABC, Generic[S]):
         data = {"scale": job.scale, "data_seed": job.data_seed}
         return {"split": job.split, **own, **data, "network": network, "seed": job.seed}
 
+    def without_seed(self, config: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A config as it is with every seed, but for the seed itself."""
+        return config
+
     def read(self, config: Mapping[str, Any], folder: Path) -> Job:
         """The job that was written down, but for the training."""
         options = self.options(**{name: config[name] for name in self._written})

@@ -79,7 +79,7 @@ class Outcome:
     @property
     def alike(self) -> str:
         """All but the seed: runs that are alike here are averaged."""
-        same: dict[str, Any] = {name: value for name, value in flat(self.config).items() if name not in NO_MATTER}
+        same = {name: value for name, value in _without_seed(self).items() if name not in NO_MATTER}
         tests = {name: self.results.get(name) for name in self.job.networks.examined}
         taken = {test: [*classes] for test, classes in self.scores.items()}
         return json.dumps({**same, "tests": tests, "taken": taken}, sort_keys=True)
@@ -283,12 +283,16 @@ def grouped(found: Sequence[Outcome]) -> tuple[Group, ...]:
 
 def _fine(group: Group, groups: Sequence[Group]) -> tuple[str, ...]:
     """What tells a group from others of the same name: other data, or another version."""
-    mine, free = flat(group.runs[0].config), tuple(f".{name}" for name in group.networks.free)
-    twins = [flat(one.runs[0].config) for one in groups if (one.world, one.name) == (group.world, group.name)]
+    mine, free = _without_seed(group.runs[0]), tuple(f".{name}" for name in group.networks.free)
+    twins = [_without_seed(one.runs[0]) for one in groups if (one.world, one.name) == (group.world, group.name)]
     differ = [name for name in mine if any(twin.get(name) != mine[name] for twin in twins)]
     return tuple(
         f"{name} {str(mine[name])[:8]}" for name in differ if name not in NO_MATTER and not name.endswith(free)
     )
+
+
+def _without_seed(run: Outcome) -> dict[str, Any]:
+    return flat(run.job.networks.without_seed(run.config))
 
 
 def _place(group: Group) -> tuple[Any, ...]:

@@ -267,6 +267,12 @@ class ClosureNetworks(Networks[Data]):
             "seed": job.seed,
         }
 
+    def without_seed(self, config: Mapping[str, Any]) -> Mapping[str, Any]:
+        begin, own = config["begin"], f"-{config['seed']}"
+        if begin and begin["run"].endswith(own):  # it begins from the run of its own seed
+            return {**config, "begin": begin["run"].removesuffix(own)}
+        return config
+
     def read(self, config: Mapping[str, Any], folder: Path) -> Job:
         view, network, begin = config["view"], config["network"], config["begin"]
         begun = str(within(folder.parent, begin["run"])) if begin else ""

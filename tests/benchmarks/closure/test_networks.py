@@ -313,6 +313,16 @@ def test_module_networks_begin_with_easy_questions(data: Data) -> None:
         assert len(NETWORKS.objective(other, data, NETWORKS.network(other, data)).stages) == 1
 
 
+def test_few_shot_runs_that_begin_from_the_run_of_their_own_seed_belong_together() -> None:
+    runs = [
+        {"seed": seed, "begin": {"run": f"closure-zero-shot-generator-{begun}", "weights": f"{begun}"}}
+        for seed, begun in ((0, 0), (1, 1), (2, 0))
+    ]
+    first, second, other = (NETWORKS.without_seed(run)["begin"] for run in runs)
+    assert first == second != other
+    assert NETWORKS.without_seed({"seed": 0, "begin": None}) == {"seed": 0, "begin": None}
+
+
 def test_few_shot_runs_begin_from_the_same_network(runs: Path, data: Data) -> None:
     with pytest.raises(UserError, match="is no run of mac on zero-shot with the same view and size"):
         of_networks.check(job_for("mac", "few-shot", begin=str(runs / "closure-zero-shot-generator-0")), data)
