@@ -12,6 +12,7 @@ import pytest
 
 from recombine.benchmarks import networks
 from recombine.benchmarks.clevr import formats
+from recombine.store import writing
 from recombine.store.errors import UserError
 from recombine.store.outputs import write_file
 from recombine.store.store import Store
@@ -166,3 +167,29 @@ def test_of_two_that_write_a_file_at_once_one_is_there_whole(tmp_path: Path) -> 
     for one in both:
         one.join()
     assert file.read_text() in texts and os.listdir(tmp_path) == ["gap.json"]
+
+
+def test_a_part_that_is_cleared_before_it_is_locked_is_begun_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process takes it for abandoned."""
+    real, cleared = writing.flock, list[Path]()
+
+    def late(descriptor: int, how: int, file: Path) -> None:
+        if not cleared:
+            assert writing.abandoned(file, clear=True) and not file.exists()
+            cleared.append(file)
+        real(descriptor, how, file)
+
+    monkeypatch.setattr(writing, "flock", late)
+    write_file(tmp_path / "gap.json", "whole")
+    assert cleared and (tmp_path / "gap.json").read_text() == "whole" and os.listdir(tmp_path) == ["gap.json"]
+
+
+def test_what_is_being_written_is_not_cleared(tmp_path: Path) -> None:
+    def write(part: Path) -> None:
+        part.write_text("whole")
+        assert not writing.abandoned(part, clear=True) and part.exists()
+
+    writing.write_atomically(tmp_path / "gap.json", write)
+    assert (tmp_path / "gap.json").read_text() == "whole"

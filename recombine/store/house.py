@@ -104,7 +104,7 @@ def sweep(store: Store, dry: bool = True) -> list[Litter]:
             with _lock(store, _digest(one.path)):
                 remove(one.path, store.home)
         else:
-            remove(one.path, store.home)
+            abandoned(one.path, clear=True)
     return found
 
 

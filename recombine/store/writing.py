@@ -95,14 +95,17 @@ def held(file: Path) -> bool:
     return file.is_file() and not file.is_symlink() and not abandoned(file)
 
 
-def abandoned(file: Path) -> bool:
-    """Whether a lock, or a file that is locked while it is written, is held by nobody."""
+def abandoned(file: Path, clear: bool = False) -> bool:
+    """Whether a lock, or a file that is locked while it is written, is held by nobody; `clear` removes it then, before
+    anybody else can hold it."""
     try:
         lock = os.open(file, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return False
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if clear and _is_there(lock, file):
+            file.unlink(missing_ok=True)
     except OSError:
         return False
     finally:
@@ -124,11 +127,8 @@ def write_atomically(
     draft = draft_around(path)
     if draft is None:
         _clear_parts(path)
-    # The name comes last because writers look at its suffix.
-    part = path.with_name(f"{PART}{secrets.token_hex(8)}-{path.name}")
-    mine = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    part, mine = _new_part(path)
     try:
-        flock(mine, fcntl.LOCK_EX, part)  # so that others see that it is alive
         write(part)
         if not _is_there(mine, part):
             raise UserError(f"{part} was exchanged while it was written; choose a folder that others cannot write to")
@@ -146,6 +146,23 @@ def write_atomically(
     sync(path.parent)
 
 
+def _new_part(path: Path) -> tuple[Path, int]:
+    """An empty file beside the path, open and locked, so that others see that it is alive."""
+    while True:
+        # The name comes last because writers look at its suffix.
+        part = path.with_name(f"{PART}{secrets.token_hex(8)}-{path.name}")
+        mine = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+        try:
+            flock(mine, fcntl.LOCK_EX, part)
+            if _is_there(mine, part):  # else another process has found it before it was locked, and removed it
+                return part, mine
+        except BaseException:
+            part.unlink(missing_ok=True)
+            os.close(mine)
+            raise
+        os.close(mine)
+
+
 def write_text(path: Path, text: str) -> None:
     """A text in UTF-8 that appears whole or not at all."""
     write_atomically(path, lambda part: part.write_text(text, encoding="utf-8"))
@@ -155,8 +172,8 @@ def _clear_parts(path: Path) -> None:
     """Remove what processes that were killed have left of a file."""
     ending = f"-{path.name}"
     for left in list(path.parent.glob(f"{PART}*")):
-        if left.name.endswith(ending) and abandoned(left):
-            left.unlink(missing_ok=True)
+        if left.name.endswith(ending):
+            abandoned(left, clear=True)
 
 
 def sync(path: Path) -> None:
